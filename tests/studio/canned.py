@@ -106,6 +106,7 @@ PAIRS = {
     ],
     "scale": "diverging",
     "cell": "pair",
+    "items": [3, 1, 0, 2, 4, 5],
 }
 MARGINALS = {
     "type": "heatmap",
@@ -116,6 +117,7 @@ MARGINALS = {
     "hints": [[f"{marginal(i, j):.0%} put {ITEMS[i]} at place {j + 1}" for j in range(6)] for i in range(6)],
     "scale": "share",
     "cell": "place",
+    "items": [3, 1, 0, 2, 4, 5],
 }
 SLOPES = {
     "type": "slopes",

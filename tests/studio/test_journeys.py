@@ -359,6 +359,25 @@ def test_a_cell_shows_the_numbers_and_who_says_so(page: Any) -> None:
     expect(panel).to_contain_text("Fay")
 
 
+def test_a_cell_of_items_that_begin_alike_counts_the_two_that_were_clicked(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    asked = "How much do you agree that the city should spend more money on"
+    rows = ["1,2,3"] * 3 + ["2,1,3", "3,1,2"]
+    give(page, "city.csv", "\n".join([f"{asked} trams,{asked} buses,Parks", *rows]).encode())
+    page.get_by_role("radio", name="Ranks: 1 is best").check(force=True)
+    go(page, "Pairs and places", "pairs")
+    page.locator('.mark[aria-label^="60% put"][aria-label*="... trams before"][aria-label*="... buses"]').click()
+    rows_shown = page.get_by_role("dialog").get_by_role("row")
+    expect(rows_shown).to_have_text(
+        [
+            "peopleshare",
+            "How much do you agree ... trams before How much do you agree ... buses360%",
+            "How much do you agree ... buses before How much do you agree ... trams240%",
+        ]
+    )
+
+
 def test_groups_are_compared_with_a_test_and_a_slope_picture(page: Any) -> None:
     from playwright.sync_api import expect
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rankwise import analyze
+from rankwise._tables import short_name
 from rankwise.analysis import compare_groups, consensus, summary
 from rankwise.data import read_survey
 from rankwise.exceptions import RankwiseFormatError
@@ -18,13 +19,13 @@ from rankwise.studio.code import code_of, search_code_of
 from rankwise.studio.examples import EXAMPLES
 from rankwise.studio.search_roles import search_role
 from rankwise.studio.search_views import SEARCH_VIEWS, SearchFile
-from rankwise.studio.surveys import problem_of
+from rankwise.studio.surveys import problem_of, told_apart
 from rankwise.studio.views import VIEWS, show
 
 DRINKS = ("Tea", "Coffee", "Juice", "Water", "Milk")
 CHARTS = {
     "dots": {"rows", "axis"},
-    "heatmap": {"rows", "columns", "values", "texts", "hints", "scale", "cell"},
+    "heatmap": {"rows", "columns", "values", "texts", "hints", "scale", "cell", "items"},
     "slopes": {"columns", "rows"},
     "map": {"points"},
     "tree": {"nodes"},
@@ -142,18 +143,67 @@ def test_a_cell_says_who(drinks):
     survey = read_survey(drinks, by="city")
     tea, milk = (survey.rankings.items.index(name) for name in ("Tea", "Milk"))
     positions = survey.rankings.positions
-    result = view("cell", drinks, {"by": "city"}, a="Tea", b="Milk")
+    result = view("cell", drinks, {"by": "city"}, a=tea, b=milk)
     rows = {row[0]: row[1:] for row in blocks_of(result, "table")[0]["rows"]}
     assert rows["Tea before Milk"][0] == str(int((positions[:, tea] < positions[:, milk]).sum()))
     assert sum(int(n) for n in rows["Tea before Milk"][2:]) == int(rows["Tea before Milk"][0])
-    in_place = view("cell", drinks, item="Tea", place=1)
+    in_place = view("cell", drinks, item=tea, place=1)
     first = blocks_of(in_place, "table")[0]["rows"][0]
     assert first[:2] == ["Tea in place 1", str(int((positions[:, tea] == 1).sum()))]
 
 
 def test_an_unknown_item_is_refused(drinks):
-    with pytest.raises(ValueError, match="there is no item 'Wine'"):
-        view("cell", drinks, a="Wine", b="Tea")
+    with pytest.raises(ValueError, match="there is no item 5; items have the numbers 0 to 4"):
+        view("cell", drinks, a=5, b=0)
+    with pytest.raises(ValueError, match="there is no item 'Tea'"):
+        view("cell", drinks, item="Tea", place=1)
+
+
+ASKED = "How much do you agree that the city should spend more money on"
+
+
+def test_items_that_begin_alike_are_told_apart(tmp_path):
+    path = tmp_path / "city.csv"
+    items = [f"{ASKED} trams", f"{ASKED} buses", "Parks"]
+    path.write_text(",".join(items) + "\n" + "1,2,3\n" * 3 + "2,1,3\n" + "3,1,2\n")
+    result = view("pairs", path, {"layout": "positions"})
+    names = block(result, "pairs")["chart"]["rows"]
+    assert sorted(names) == ["How much do you agree ... buses", "How much do you agree ... trams", "Parks"]
+    assert [row[1] for row in block(view("consensus", path, {"layout": "positions"}), "joint")["rows"]] == [
+        "How much do you agree ... trams",
+        "How much do you agree ... buses",
+        "Parks",
+    ]
+    drawn = block(result, "pairs")["chart"]
+    survey = read_survey(path, layout="positions")
+    for row, name in zip(drawn["items"], names, strict=True):
+        assert survey.rankings.items[row].endswith(name.split()[-1])
+        for column, other in zip(drawn["items"], names, strict=True):
+            if row != column:
+                before = int((survey.rankings.positions[:, row] < survey.rankings.positions[:, column]).sum())
+                cell = block(view("cell", path, {"layout": "positions"}, a=row, b=column), "cell")
+                said = {row[0]: row[1:] for row in cell["rows"]}
+                assert said.get(f"{name} before {other}", ["0", "0%"]) == [str(before), f"{before / 5:.0%}"]
+                assert len(said) == 1 + (0 < before < 5)
+    place = block(result, "all-places")["chart"]
+    assert place["items"] == drawn["items"]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [f"{ASKED} trams", f"{ASKED} buses"],
+        [f"{ASKED} {'very ' * 20}{end}" for end in "abc"],
+        ["x" * 200 + end for end in "abc"],
+        ["a b", "a  b", "a b (1)"],
+        [f"{ASKED} {'1' * 80}", f"{ASKED} {'1' * 70}", f"{ASKED} 2"],
+    ],
+)
+def test_names_of_items_are_distinct_and_not_shortened_again(items):
+    found = told_apart(items)
+    assert len(set(found)) == len(items)
+    assert list(map(short_name, found)) == list(found)
+    assert told_apart(["Tea", 2, "y" * 100]) == ("Tea", 2, "y" * 100)
 
 
 def test_groups_have_the_test_of_the_library(drinks):
@@ -284,12 +334,12 @@ def test_a_cell_has_the_share_of_the_picture(tmp_path):
     rows = ["1,2,3"] * 6 + ["2,1,3"] * 2 + [",1,2"] * 4
     path.write_text("rank_a,rank_b,rank_c\n" + "\n".join(rows) + "\n")
     assert "75% put a before b" in str(view("pairs", path))
-    assert block(view("cell", path, a="a", b="b"), "cell")["rows"] == [
+    assert block(view("cell", path, a=0, b=1), "cell")["rows"] == [
         ["a before b", "6", "75%"],
         ["b before a", "2", "25%"],
         ["not compared", "4", ""],
     ]
-    assert [row[2] for row in block(view("cell", path, item="a", place=1), "cell")["rows"]] == ["75%", "25%", ""]
+    assert [row[2] for row in block(view("cell", path, item=0, place=1), "cell")["rows"]] == ["75%", "25%", ""]
 
 
 def test_blanks_are_counted_where_their_meaning_is_chosen(tmp_path):

@@ -122,8 +122,12 @@ def heatmap(
     *,
     scale: Literal["share", "diverging"] = "share",
     cell: Literal["pair", "place"] | None = None,
+    items: Sequence[int] = (),
 ) -> Block:
-    """Shares from 0 to 1 as colors; a cell says more when it is pointed at, and can be asked who says so."""
+    """Shares from 0 to 1 as colors; a cell says more when it is pointed at, and can be asked who says so.
+
+    It is asked by the numbers of the ``items`` in the rows: names may be shortened.
+    """
     shares = np.asarray(values, dtype=float)
     return {
         "type": "heatmap",
@@ -134,6 +138,7 @@ def heatmap(
         "hints": [list(row) for row in hints],
         "scale": scale,
         "cell": cell,
+        "items": list(items),
     }
 
 

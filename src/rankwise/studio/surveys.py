@@ -7,15 +7,16 @@ Python call or a command (``code.py``).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankwise._tables import TextTable, counted, short_name
-from rankwise.data import Survey, read_survey
+from rankwise.data import Rankings, Survey, read_survey
 from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.survey_data import shown_names
 from rankwise.data.formats.tables import MISSING, Table
@@ -32,6 +33,9 @@ _PREVIEWED, _EXAMPLES = 8, 3
 _LONGEST_QUESTION = 240
 # Filters are offered for columns of few answers.
 _MOST_ANSWERS = 12
+# Names of items that are not shortened again, and what is kept of the beginning of those that begin alike.
+_LONGEST_NAME, _LONGEST_NUMBERED = 60, 54
+_KEPT, _KEPT_OF_END = 25, 25
 # What to give in Python; the page has buttons.
 _ADVICE = re.compile(r" ?(?:If [^.;]*, |[A-Z][^.;]*: )?(?:give|write|add) \w+=[^.]*\.")
 _NAMED_BY_CALL = "The call names the columns."
@@ -86,7 +90,42 @@ def open_survey(path: Path, name: str, options: Mapping[str, Any]) -> Survey:
     except RankwiseFormatError as error:
         error.path = None  # the user knows the file by another name
         raise
+    items = told_apart(survey.rankings.items)
+    if items != survey.rankings.items:
+        survey = replace(survey, rankings=Rankings(survey.rankings.positions, items, survey.rankings.weights))
     return replace(survey, name=name)
+
+
+def told_apart(items: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """Items with shorter names where the usual ones, which keep the beginning, would be the same for several.
+
+    Examples
+    --------
+    >>> asked = "How much do you agree that the city should pay for each of these: "
+    >>> told_apart([f"{asked}trams", f"{asked}buses", "none"])
+    ('How much do you agree ... trams', 'How much do you agree ... buses', 'none')
+    """
+    alike: dict[str, list[int]] = {}
+    for i, item in enumerate(items):
+        alike.setdefault(short_name(item), []).append(i)
+    found, taken = list(items), set(alike)
+    for name, same in alike.items():
+        if len(same) == 1:
+            continue
+        texts = [" ".join(str(items[i]).split()) for i in same]
+        letters = enumerate(zip(*texts, strict=False))  # the shortest one may be how the others begin
+        differ = next((at for at, each in letters if len(set(each)) > 1), min(map(len, texts)))
+        start = max(texts[0].rfind(" ", 0, differ) + 1, differ - _KEPT_OF_END)  # the word in which they differ
+        begin = name[:_KEPT].rpartition(" ")[0] or name[:_KEPT]
+        wanted = [f"{begin} ... {text[start:]}"[:_LONGEST_NAME].rstrip() for text in texts]
+        if len({*wanted} - taken) < len(same):  # they differ too far from there, or in spaces only
+            numbered = (f"{name[:_LONGEST_NUMBERED].rstrip()} ({number})" for number in count(1))
+            free = (own for own in numbered if own not in taken)
+            wanted = [next(free) for _ in same]
+        taken.update(wanted)
+        for i, own in zip(same, wanted, strict=True):
+            found[i] = own
+    return tuple(found)
 
 
 def refuse_wrong_kind(path: Path) -> None:

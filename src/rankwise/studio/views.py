@@ -213,7 +213,8 @@ def _pairs(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[s
     ]
     lead = _clearest_and_closest(items, share)
     more = f" Shown are the best {_MOST_ITEMS} of {len(facts.items):,}." if len(facts.items) > _MOST_ITEMS else ""
-    drawn = blocks.heatmap(items, items, share, hints, scale="diverging", cell="pair")
+    numbers = [survey.rankings.items.index(item) for item in items]  # by which a cell is asked for
+    drawn = blocks.heatmap(items, items, share, hints, scale="diverging", cell="pair", items=numbers)
     caption = (
         "The share of people who put the item of the row before the item of the column; a tie counts half. Blue: most "
         f"do; orange: most do not. Choose a cell to see who.{more}"
@@ -225,7 +226,7 @@ def _pairs(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[s
             [f"{percent(marginals[i, p])} put {_name(item)} in place {p + 1}" for p in range(marginals.shape[1])]
             for i, item in enumerate(items)
         ]
-        drawn = blocks.heatmap(items, range(1, marginals.shape[1] + 1), marginals, hints, cell="place")
+        drawn = blocks.heatmap(items, range(1, marginals.shape[1] + 1), marginals, hints, cell="place", items=numbers)
         caption = "How often each item was put in each place, in percent of a row. Choose a cell to see who."
         shown.append(blocks.chart("all-places", "All places", caption, drawn))
         shown.append(
@@ -263,45 +264,41 @@ def _cell(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[st
     """Who says so: those who put one item before another, or in a place."""
     positions = survey.rankings.positions
     if "b" in params:
-        a, b = (survey.rankings.items.index(_item(survey, params[key])) for key in ("a", "b"))
+        a, b = (_item(survey, params[key]) for key in ("a", "b"))
         x, y = positions[:, a], positions[:, b]
         titles = [_name(survey.rankings.items[i]) for i in (a, b)]
-        parts = {
-            f"{titles[0]} before {titles[1]}": x < y,
-            f"{titles[1]} before {titles[0]}": y < x,
-            "tied": x == y,
-            "not compared": ~(np.isfinite(x) & np.isfinite(y)),
-        }
+        is_tied = x == y
+        parts = [(f"{titles[0]} before {titles[1]}", x < y), (f"{titles[1]} before {titles[0]}", y < x)]
+        parts += [("tied", is_tied), ("not compared", ~(np.isfinite(x) & np.isfinite(y)))]
         heading = f"{titles[0]} and {titles[1]}"
     else:
-        item, place = _item(survey, params["item"]), int(params["place"])
-        i = survey.rankings.items.index(item)
+        i, place = _item(survey, params["item"]), int(params["place"])
         midranks = survey.rankings.midranks()[:, i]
-        in_place = np.floor(midranks + 0.5) == place
-        parts = {f"{_name(item)} in place {place}": in_place, "another place": ~in_place & np.isfinite(midranks)}
-        parts["not ranked"] = ~np.isfinite(midranks)
-        heading = f"{_name(item)} in place {place}"
-    # Shares are those of the picture: of the people who say something of it.
-    weights, silent = survey.rankings.weights, {"not compared", "not ranked"}
-    total = sum(weights[who].sum() for title, who in parts.items() if title not in silent)
+        in_place, is_tied = np.floor(midranks + 0.5) == place, np.zeros(len(midranks), dtype=bool)
+        heading = f"{_name(survey.rankings.items[i])} in place {place}"
+        parts = [(heading, in_place), ("another place", ~in_place & np.isfinite(midranks))]
+        parts.append(("not ranked", ~np.isfinite(midranks)))
+    # Shares are those of the picture: of the people who say something of it, which the last part does not.
+    weights, silent = survey.rankings.weights, len(parts) - 1
+    total = sum(weights[who].sum() for _, who in parts[:silent])
     groups = survey.groups()
     columns = ["", "people", "share", *map(short_name, groups)]
     rows = [
         [
             title,
             f"{int(who.sum()):,}",
-            "" if title in silent else percent(weights[who].sum() / total),
+            "" if number == silent else percent(weights[who].sum() / total),
             *(f"{int(who[members].sum()):,}" for members in groups.values()),
         ]
-        for title, who in parts.items()
+        for number, (title, who) in enumerate(parts)
         if who.any()
     ]
     note = "Shares are weighted. " if len(np.unique(weights)) > 1 else ""
-    note += "The picture counts a tie half." if "tied" in parts and parts["tied"].any() else ""
+    note += "The picture counts a tie half." if is_tied.any() else ""
     shown = [blocks.table("cell", TextTable(heading, note.strip(), columns, rows))]
     who = survey.names if survey.names is not None else survey.id
     if who is not None:
-        for number, (title, chosen) in enumerate(parts.items()):
+        for number, (title, chosen) in enumerate(parts):
             names = [str(name) for name in who[chosen][:_MOST_NAMES]]
             more = f" and {int(chosen.sum()) - len(names):,} more" if chosen.sum() > len(names) else ""
             shown += [blocks.text(f"{title}: {', '.join(names)}{more}.")] if names and number < 3 else []
@@ -329,12 +326,11 @@ VIEWS: dict[str, Callable[[Survey, Params, int, OnStep], dict[str, Any]]] = {
 }
 
 
-def _item(survey: Survey, name: Any) -> Any:
-    """The item that the page calls so."""
-    found = next((item for item in survey.rankings.items if _name(item) == str(name) or str(item) == str(name)), None)
-    if found is None:
-        raise ValueError(f"there is no item {name!r}")
-    return found
+def _item(survey: Survey, number: Any) -> int:
+    """The number of an item, which the picture gave to the page."""
+    if type(number) is not int or not 0 <= number < survey.rankings.n_items:
+        raise ValueError(f"there is no item {number!r}; items have the numbers 0 to {survey.rankings.n_items - 1}")
+    return number
 
 
 def _name(item: object) -> str:

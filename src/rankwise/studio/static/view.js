@@ -119,8 +119,9 @@ export function show(main, tab) {
 
   // A panel over the page with the numbers behind a cell.
   const open = async (chart, row, column) => {
-    const params = chart.cell === "pair" ? { a: chart.rows[row], b: chart.columns[column] } : { item: chart.rows[row], place: column + 1 };
-    const about = chart.cell === "pair" ? `${params.a} and ${params.b}` : `${params.item} in place ${params.place}`;
+    const pair = chart.cell === "pair";
+    const params = pair ? { a: chart.items[row], b: chart.items[column] } : { item: chart.items[row], place: column + 1 };
+    const about = pair ? `${chart.rows[row]} and ${chart.columns[column]}` : `${chart.rows[row]} in place ${column + 1}`;
     const inside = h("div", { class: "result" });
     const wait = progress();
     const panel = h(
