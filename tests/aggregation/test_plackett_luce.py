@@ -187,8 +187,9 @@ def test_a_gamma_prior_is_a_first_place_for_every_item() -> None:
     first = np.where(np.eye(5) == 1, 1.0, np.inf)
     more = Rankings(np.vstack([rankings.positions, first]), weights=[1.0] * 30 + [0.4] * 5)
     model = PlackettLuce(alpha=0.4, prior_law="gamma").fit(rankings)
-    np.testing.assert_allclose(model.log_worth_, PlackettLuce().fit(more).log_worth_, atol=1e-7)
-    np.testing.assert_allclose(model.covariance_, PlackettLuce().fit(more).covariance_, atol=1e-7)
+    counted = PlackettLuce(weight_kind="counts").fit(more)
+    np.testing.assert_allclose(model.log_worth_, counted.log_worth_, atol=1e-7)
+    np.testing.assert_allclose(model.covariance_, counted.covariance_, atol=1e-7)
 
 
 @pytest.mark.parametrize("law", ["normal", "gamma"])
@@ -319,11 +320,11 @@ def test_a_missing_item_is_an_absent_one() -> None:
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
-def test_the_scale_of_the_weights_changes_errors_alone(scale: float) -> None:
+def test_the_scale_of_counts_changes_errors_alone(scale: float) -> None:
     for ties in ((), (0.7,)):
         _, rankings = simulated(100, ties=ties)
         model = PlackettLuce().fit(rankings)
-        scaled = PlackettLuce().fit(rankings, sample_weight=np.full(100, scale))
+        scaled = PlackettLuce(weight_kind="counts").fit(rankings, sample_weight=np.full(100, scale))
         np.testing.assert_allclose(scaled.log_worth_, model.log_worth_, atol=1e-7)
         np.testing.assert_allclose(scaled.se_ * np.sqrt(scale), model.se_, rtol=1e-5)
 

@@ -90,6 +90,23 @@ def gradient(value, theta: np.ndarray, step: float = 1e-5) -> np.ndarray:
     return np.array([(value(theta + e) - value(theta - e)) / (2 * step) for e in unit])
 
 
+def robust_covariance(log_probabilities, weights: np.ndarray, theta: np.ndarray, prior: float = 0.0) -> np.ndarray:
+    """The sandwich of rows with survey weights, where the first of the parameters is held at its place.
+
+    ``log_probabilities(theta)`` are those of the rows. A normal prior of this precision counts like further rows.
+    """
+
+    def value(free: np.ndarray) -> float:
+        full = np.append(theta[0], free)
+        return float(weights @ log_probabilities(full)) - prior / 2 * float(full @ full)
+
+    n, steps = len(weights), 1e-5 * np.eye(len(theta))[1:]
+    up, down = (np.array([log_probabilities(theta + sign * step) for step in steps]) for sign in (1, -1))
+    scores = weights * (up - down) / 2e-5
+    bread = np.linalg.inv(information(value, theta[1:]))
+    return bread @ (n / (n - 1) * scores @ scores.T + prior * np.eye(len(bread))) @ bread
+
+
 def place_shares(consensus_positions: list[np.ndarray]) -> np.ndarray:
     """Mean share of each place (column) of each item (row); ties are averaged over all ways to break them."""
     k = len(consensus_positions[0])

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from rankwise.aggregation.base import RankingModel
 from rankwise.aggregation.identification import prior_notes, refuse_unidentified
 from rankwise.aggregation.item_features import ItemFeatures, Standardized, features_by_name
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary, worth_summary
+from rankwise.aggregation.sandwich import WeightKind, are_survey_weights, effective_number, sandwich
 
 _SHOWN_GROUPS = 3
 _COEFFICIENTS = ("coef_", "coef_se_", "coef_covariance_", "feature_names_", "_feature_center", "_notes")
@@ -42,6 +43,8 @@ class AttributeModel(RankingModel):
     log_likelihood_: float
     null_log_likelihood_: float
     n_rankings_: float
+    n_effective_: float
+    weight_kind: WeightKind
     coef_: FloatArray
     coef_se_: FloatArray
     coef_covariance_: FloatArray | None
@@ -65,6 +68,7 @@ class AttributeModel(RankingModel):
         "_feature_center": optional(FLOATS),
         "null_log_likelihood_": optional(NUMBER),
         "n_rankings_": optional(NUMBER),
+        "n_effective_": optional(NUMBER),
     }
 
     def predict_log_worth(self, item_features: Any, items: Sequence[Hashable] | None = None) -> FloatArray:
@@ -154,6 +158,29 @@ class AttributeModel(RankingModel):
         self.covariance_ = None if self.coef_covariance_ is None else moved @ self.coef_covariance_ @ moved.T
         self.se_ = _errors(self.covariance_, len(moved))
 
+    def _robust(
+        self,
+        found: Maximum,
+        weights: FloatArray,
+        squares: Callable[[FloatArray], FloatArray],
+        log_prior: Moments | None,
+        by_row: bool = True,
+    ) -> Maximum:
+        """The same maximum with a robust covariance, if weights are survey weights.
+
+        ``weights`` are of the rows that compare items; ``squares`` makes the sum of their squared weighted scores, by
+        the parameters. Without rows, there are only counts. How many rows of equal weight they count as is kept.
+        """
+        vars(self).pop("n_effective_", None)
+        if not are_survey_weights(weights, self.weight_kind) or not by_row:
+            return found
+        self.n_effective_ = effective_number(weights)
+        if found.covariance is None:
+            return found
+        prior = None if log_prior is None else log_prior(found.parameters, True)[2]
+        covariance = sandwich(found.covariance, squares(found.parameters), len(weights), prior)
+        return found._replace(covariance=covariance)
+
     def _forget_coefficients(self) -> None:
         """Forget what an earlier fit to attributes has found."""
         for name in _COEFFICIENTS:
@@ -201,6 +228,7 @@ class AttributeModel(RankingModel):
             "n_observations": self.n_rankings_,
             "penalty": self.alpha,
             "unit": unit,
+            "n_effective": getattr(self, "n_effective_", None),
         }
         fit["notes"] = getattr(self, "_notes", ())
         if len(self.components_) > 1 and not hasattr(self, "coef_"):

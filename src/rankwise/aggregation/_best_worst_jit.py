@@ -60,6 +60,18 @@ def moments(order, row_start, weights, scores, features, law, gradient, informat
 
 
 @compiled
+def row_scores(order, row_start, scores, features, law, n_parameters):
+    """Gradient of the log probability of each answer, see `moments`."""
+    n = len(row_start) - 1
+    result = np.zeros((n, n_parameters))
+    one = np.ones(1)
+    without = np.zeros((0, 0))
+    for r in range(n):
+        moments(order, row_start[r : r + 2], one, scores, features, law, result[r], without)
+    return result
+
+
+@compiled
 def _log_probability(scores, law):
     best, worst = scores[0], scores[-1]
     if law == 0:

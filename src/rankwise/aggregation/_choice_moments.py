@@ -13,6 +13,7 @@ import numpy as np
 from rankwise._typing import FloatArray, IntArray
 from rankwise.aggregation import _attributes_jit, _likelihood_jit
 from rankwise.aggregation._likelihood import Moments, equal_items_log_likelihood
+from rankwise.aggregation.sandwich import sum_of_squares
 from rankwise.data import Rankings
 
 # Items of rankings with attributes of their own whose products are held at once: some megabytes.
@@ -93,6 +94,40 @@ def moments_of_attributes(choices: Choices, weights: FloatArray, features: Float
         return value, gradient, information
 
     return moments
+
+
+def squares_of_worths(choices: Choices, weights: FloatArray, theta: FloatArray, k: int, sizes: IntArray) -> FloatArray:
+    """Sum of the squared weighted scores of rankings, in the parameters of `moments_of_worths`."""
+    kept = np.concatenate([np.arange(k), k + sizes - 2])
+
+    def scores(rows: slice) -> FloatArray:
+        found: FloatArray = _likelihood_jit.row_scores(*_some(choices, rows), theta[:k], _log_tie(sizes, theta[k:]))
+        return found[:, kept]
+
+    return sum_of_squares(scores, weights, len(kept))
+
+
+def squares_of_attributes(
+    choices: Choices, weights: FloatArray, theta: FloatArray, features: FloatArray, sizes: IntArray
+) -> FloatArray:
+    """The same in the parameters of `moments_of_attributes`."""
+    d = features.shape[1]
+    kept = np.concatenate([np.arange(d), d + sizes - 2])
+    worths = features @ theta[:d]
+
+    def scores(rows: slice) -> FloatArray:
+        part = _some(choices, rows)
+        found: FloatArray = _likelihood_jit.row_scores_of_attributes(
+            part.row_start, part.stage_size, part.stage_start, worths, features, _log_tie(sizes, theta[d:])
+        )
+        return found[:, kept]
+
+    return sum_of_squares(scores, weights, len(kept))
+
+
+def _some(choices: Choices, rows: slice) -> Choices:
+    ends = slice(rows.start, rows.stop + 1)
+    return choices._replace(row_start=choices.row_start[ends], stage_start=choices.stage_start[ends])
 
 
 def null_log_likelihood(choices: Choices, weights: FloatArray) -> float:

@@ -44,6 +44,10 @@ class Comparisons(NamedTuple):
         """How often each entry was compared."""
         return self.first_wins + self.second_wins + self.ties
 
+    def squared(self) -> Comparisons:
+        """The same comparisons with the squares of their weights."""
+        return self._replace(first_wins=self.first_wins**2, second_wins=self.second_wins**2, ties=self.ties**2)
+
     def lightest(self) -> float:
         """The smallest positive count."""
         counts = np.concatenate([self.first_wins, self.second_wins, self.ties])

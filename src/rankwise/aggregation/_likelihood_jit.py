@@ -302,6 +302,19 @@ def tied_moments_of_rows(
 
 
 @compiled
+def row_scores_of_attributes(order_start, stage_size, stage_start, scores, features, log_tie):
+    """Gradient of the log probability of each ranking in (coefficients, log_tie[1:]), see `tied_moments_of_rows`."""
+    n = len(order_start) - 1
+    result = np.zeros((n, features.shape[1] + len(log_tie) - 1))
+    one = np.ones(1)
+    without = np.zeros((0, 0))
+    for r in range(n):
+        ends, stages = order_start[r : r + 2], stage_start[r : r + 2]
+        tied_moments_of_rows(ends, stage_size, stages, one, scores, features, log_tie, result[r], without)
+    return result
+
+
+@compiled
 def stage_table(order_start, stage_size, stage_start, weights, most):
     """Weight of the choices by the number of items left (row) and the number of them chosen (column)."""
     table = np.zeros((np.max(order_start[1:] - order_start[:-1]) + 1 if len(weights) else 1, most + 1))

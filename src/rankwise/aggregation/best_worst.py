@@ -24,9 +24,11 @@ from rankwise.aggregation.item_features import (
     ItemFeatures,
     check_item_features,
     linear,
+    linear_squares,
     standardized,
     standardized_by_ranking,
 )
+from rankwise.aggregation.sandwich import WeightKind, sum_of_squares
 from rankwise.data import Rankings
 
 _LAWS = ("maxdiff", "sequential")
@@ -58,6 +60,8 @@ class BestWorst(AttributeModel):
         Maximum number of iterations.
     tol : float, default=1e-10
         Stop when a further step promises less gain in log likelihood than this times the smallest weight.
+    weight_kind : {"auto", "counts", "survey"}, default="auto"
+        What the weights are, as in `PlackettLuce`: with survey weights, standard errors are robust.
 
     Attributes
     ----------
@@ -71,6 +75,8 @@ class BestWorst(AttributeModel):
         Of the answers; and that of choices at random.
     n_rankings_ : float
         Number of answers, by weight.
+    n_effective_ : float
+        With survey weights, how many answers of equal weight are as informative (Kish); only then.
     n_iter_ : int
         Iterations made.
     components_ : tuple of tuples
@@ -99,11 +105,13 @@ class BestWorst(AttributeModel):
         alpha: float = 0.0,
         max_iter: int = 1000,
         tol: float = 1e-10,
+        weight_kind: WeightKind = "auto",
     ) -> None:
         self.law = law
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
+        self.weight_kind = weight_kind
 
     def fit(
         self, rankings: ArrayLike, sample_weight: ArrayLike | None = None, *, item_features: Any = None
@@ -116,7 +124,8 @@ class BestWorst(AttributeModel):
             One row per answer: 1 for the best item, 3 for the worst, 2 for the others that were shown, NaN for items
             that were not. `read_best_worst_csv` and `best_worst_rankings` make them.
         sample_weight : array-like of shape (n_answers,), optional
-            How often each answer counts; by default the weights of the Rankings, or ones.
+            How often each answer counts, or survey weights (see ``weight_kind``); by default the weights of the
+            Rankings, or ones.
         item_features : array-like, data frame or dict, optional
             Attributes of the items, or of the items of each answer, as in `PlackettLuce.fit`.
 
@@ -147,17 +156,27 @@ class BestWorst(AttributeModel):
                 scaled = standardized(features.values, weights @ present)
                 fitted = linear(moments, scaled.values)
             self._check_identified(fitted, features.names, 0)
+        log_prior = normal_prior(self.alpha) if self.alpha > 0 else None
         found = maximize(
             fitted,
             k if features is None else 0,
             k if features is None else len(features.names),
-            log_prior=normal_prior(self.alpha) if self.alpha > 0 else None,
+            log_prior=log_prior,
             max_iter=self.max_iter,
             tol=self.tol,
             lightest=float(weights[weights > 0].min(initial=np.inf)),
             bounded=features is None,
             attributes=() if features is None else features.names,
         )
+        by_answer = scaled.values if features is not None and features.by_ranking else None
+
+        def squares(theta: FloatArray) -> FloatArray:
+            if features is None or features.by_ranking:
+                return self._squares(answers, weights, theta, k, by_answer)
+            return linear_squares(self._squares(answers, weights, scaled.values @ theta, k), scaled.values)
+
+        compares = (np.diff(answers.row_start) > 1) & (weights > 0)
+        found = self._robust(found, weights[compares], squares, log_prior)
         if features is not None:
             self._keep_coefficients(found, features, scaled, present * weights[:, np.newaxis])
         else:
@@ -165,7 +184,7 @@ class BestWorst(AttributeModel):
             self._note_separation(above, below, source.items)
         self.log_likelihood_ = found.log_likelihood
         self.null_log_likelihood_ = float(moments(np.zeros(k), False)[0])
-        self.n_rankings_ = float(weights[np.diff(answers.row_start) > 1].sum())
+        self.n_rankings_ = float(weights[compares].sum())
         self.n_iter_ = found.n_iter
         self.components_ = components
         self.items_ = source.items
@@ -254,6 +273,22 @@ class BestWorst(AttributeModel):
             return value, gradient, information
 
         return moments
+
+    def _squares(
+        self, answers: _Answers, weights: FloatArray, theta: FloatArray, k: int, features: FloatArray | None = None
+    ) -> FloatArray:
+        """Sum of the squared weighted scores of the answers, in the parameters of `_moments`."""
+        order, row_start = answers
+        rows = np.empty((len(order), 0)) if features is None else features
+        worths = theta[order] if features is None else features @ theta
+        law, m = _LAWS.index(self.law), k if features is None else features.shape[1]
+
+        def scores(part: slice) -> FloatArray:
+            ends = row_start[part.start : part.stop + 1]
+            found: FloatArray = _best_worst_jit.row_scores(order, ends, worths, rows, law, m)
+            return found
+
+        return sum_of_squares(scores, weights, m)
 
     def _check_saved(self) -> None:
         check_worths(self.log_worth_, len(self.items_), 0.0)

@@ -11,6 +11,13 @@ from rankwise._state import NUMBER, Saved
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_open_share, check_whole_number
 from rankwise.aggregation._attribute_model import AttributeModel
+from rankwise.aggregation._comparison_moments import (
+    differences,
+    log_likelihoods,
+    log_outcomes,
+    moments_of_comparisons,
+    squares_of_comparisons,
+)
 from rankwise.aggregation._comparisons import (
     Comparisons,
     comparisons_from_arrays,
@@ -29,9 +36,12 @@ from rankwise.aggregation.item_features import (
     ItemFeatures,
     check_item_features,
     linear,
+    linear_squares,
     read_item_features,
     standardized,
 )
+from rankwise.aggregation.model_summary import critical_value
+from rankwise.aggregation.sandwich import WeightKind
 from rankwise.data import Rankings
 
 
@@ -62,6 +72,9 @@ class BradleyTerry(AttributeModel):
         Maximum number of iterations.
     tol : float, default=1e-10
         Stop when a further step promises less gain in log likelihood than this times the smallest weight.
+    weight_kind : {"auto", "counts", "survey"}, default="auto"
+        What the weights are, as in `PlackettLuce`: with survey weights, standard errors are robust. A matrix
+        holds counts always.
 
     Attributes
     ----------
@@ -87,6 +100,8 @@ class BradleyTerry(AttributeModel):
         Of the comparisons, without the prior; and the largest of a model in which all items are equal.
     n_rankings_ : float
         Number of comparisons, by weight.
+    n_effective_ : float
+        With survey weights, how many comparisons of equal weight are as informative (Kish); only then.
     n_iter_ : int
         Iterations made.
     components_ : tuple of tuples
@@ -120,12 +135,14 @@ class BradleyTerry(AttributeModel):
         home: bool | str = False,
         max_iter: int = 1000,
         tol: float = 1e-10,
+        weight_kind: WeightKind = "auto",
     ) -> None:
         self.alpha = alpha
         self.ties = ties
         self.home = home
         self.max_iter = max_iter
         self.tol = tol
+        self.weight_kind = weight_kind
 
     def fit(
         self,
@@ -142,7 +159,8 @@ class BradleyTerry(AttributeModel):
         comparisons : Rankings, PreferenceMatrix, or array-like of shape (n_items, n_items)
             Rankings whose other items are missing; or the matrix whose entry (i, j) is how often i beat j.
         sample_weight : array-like of shape (n_rankings,), optional
-            How often each ranking counts; by default the weights of the Rankings. Not for a matrix.
+            How often each ranking counts, or survey weights (see ``weight_kind``); by default the weights of the
+            Rankings. Not for a matrix.
         home : array-like of shape (n_rankings,), optional
             The item at home in each ranking, None on neutral ground. Not for a matrix.
         item_features : array-like of shape (n_items, n_attributes), data frame or dict, optional
@@ -162,7 +180,12 @@ class BradleyTerry(AttributeModel):
                 "sample_weight and home belong to single comparisons, which a matrix does not have; "
                 "use Rankings of pairs, or fit_comparisons"
             )
-        return self._fit(comparisons_from_matrix(comparisons), item_features)
+        if self.weight_kind == "survey":
+            raise ValueError(
+                "weight_kind is 'survey', but a matrix of wins has no weights of people; give Rankings of pairs, or "
+                "columns to fit_comparisons"
+            )
+        return self._fit(comparisons_from_matrix(comparisons), item_features, by_row=False)
 
     def fit_comparisons(
         self,
@@ -182,7 +205,7 @@ class BradleyTerry(AttributeModel):
         winner, loser : array-like of shape (n_comparisons,)
             Names of the two items.
         sample_weight : array-like of shape (n_comparisons,), optional
-            How often each comparison counts.
+            How often each comparison counts, or survey weights.
         tie : array-like of bool of shape (n_comparisons,), optional
             Where true, the two tied, and it does not matter which stands as winner.
         home : array-like of shape (n_comparisons,), optional
@@ -212,11 +235,9 @@ class BradleyTerry(AttributeModel):
         They are for the difference of each item from the mean of all items; two items may differ clearly
         although their intervals overlap (compare them by ``covariance_``).
         """
-        from scipy.special import ndtri
-
         self._check_fitted()
         check_open_share("level", level)
-        half = ndtri((1 + level) / 2) * self.se_
+        half = critical_value(level, getattr(self, "n_effective_", None)) * self.se_
         return np.column_stack([self.log_worth_ - half, self.log_worth_ + half])
 
     def _described(self) -> tuple[str, str, list[tuple[str, float, float]]]:
@@ -277,8 +298,8 @@ class BradleyTerry(AttributeModel):
         self._check_fitted()
         source = rankings_of(self.items_, comparisons)
         rows = comparisons_from_rankings(Rankings(source, weights=np.ones(len(source))), home)
-        eta = _differences(rows, self.log_worth_, self.home_effect_)
-        return _log_likelihoods(rows, _log_outcomes(eta, self.tie_strength_))
+        eta = differences(rows, self.log_worth_, self.home_effect_)
+        return log_likelihoods(rows, log_outcomes(eta, self.tie_strength_))
 
     def pairwise_probabilities(self) -> FloatArray:
         """Probability of i before j on neutral ground, ties counted half: (n_items, n_items)."""
@@ -291,7 +312,7 @@ class BradleyTerry(AttributeModel):
         self._check_fitted()
         return pair_probabilities(self.log_worth_, self.tie_strength_)[1]
 
-    def _fit(self, comparisons: Comparisons, item_features: Any) -> BradleyTerry:
+    def _fit(self, comparisons: Comparisons, item_features: Any, *, by_row: bool = True) -> BradleyTerry:
         check_fit_options(self.alpha, self.max_iter, self.tol)
         counts = comparisons.merged()
         k = len(counts.items)
@@ -315,7 +336,7 @@ class BradleyTerry(AttributeModel):
         n_others = has_home + has_ties
 
         def moments(theta: FloatArray, with_information: bool) -> tuple[float, FloatArray, FloatArray]:
-            return _moments(counts, theta, has_home, has_ties, with_information)
+            return moments_of_comparisons(counts, theta, has_home, has_ties, with_information)
 
         met = np.zeros(k)
         np.add.at(met, counts.first, counts.total)
@@ -327,17 +348,28 @@ class BradleyTerry(AttributeModel):
             scaled = standardized(features.values, met)
             fitted = linear(moments, scaled.values)
             self._check_identified(fitted, features.names, n_others)
+        log_prior = normal_prior(self.alpha) if self.alpha > 0 else None
         found = maximize(
             fitted,
             k if features is None else 0,
             n_worths + n_others,
-            log_prior=normal_prior(self.alpha) if self.alpha > 0 else None,
+            log_prior=log_prior,
             max_iter=self.max_iter,
             tol=self.tol,
             lightest=counts.lightest(),
             bounded=n_others == 0 and features is None,
             attributes=() if features is None else features.names,
         )
+
+        def squares(theta: FloatArray) -> FloatArray:
+            own = comparisons.squared().merged()
+            if features is None:
+                return squares_of_comparisons(own, theta, has_home, has_ties)
+            worths = np.concatenate([scaled.values @ theta[:n_worths], theta[n_worths:]])
+            return linear_squares(squares_of_comparisons(own, worths, has_home, has_ties), scaled.values)
+
+        weights = comparisons.total
+        found = self._robust(found, weights[weights > 0], squares, log_prior, by_row)
         se = np.full(len(found.parameters), np.nan)
         if found.covariance is not None:
             se = np.sqrt(found.covariance.diagonal())
@@ -377,76 +409,7 @@ def pair_probabilities(log_worth: FloatArray, tie_strength: float) -> tuple[Floa
     An item met by itself is before and after itself with probability one half each.
     """
     eta = log_worth[:, np.newaxis] - log_worth
-    before, _, tied = np.exp(_log_outcomes(eta, tie_strength))
+    before, _, tied = np.exp(log_outcomes(eta, tie_strength))
     np.fill_diagonal(before, 0.5)
     np.fill_diagonal(tied, 0.0)
     return before, tied
-
-
-def _log_outcomes(eta: FloatArray, tie_strength: float) -> FloatArray:
-    """Log probabilities of first wins, second wins, tie, where ``eta`` is the difference of log worths."""
-    with np.errstate(divide="ignore"):
-        logs = np.stack([eta / 2, -eta / 2, np.full_like(eta, np.log(tie_strength))])
-    logs -= logs.max(axis=0)
-    logs -= np.log(np.exp(logs).sum(axis=0))
-    return logs
-
-
-def _differences(counts: Comparisons, log_worth: FloatArray, home_effect: float) -> FloatArray:
-    return log_worth[counts.first] - log_worth[counts.second] + home_effect * counts.venue
-
-
-def _log_likelihoods(counts: Comparisons, log_outcomes: FloatArray) -> FloatArray:
-    """Log likelihood of each entry; an outcome that did not occur counts nothing, however improbable."""
-    observed = np.stack([counts.first_wins, counts.second_wins, counts.ties])
-    return np.multiply(observed, log_outcomes, out=np.zeros_like(observed), where=observed > 0).sum(axis=0)
-
-
-def _moments(
-    counts: Comparisons, theta: FloatArray, home: bool, has_ties: bool, with_information: bool
-) -> tuple[float, FloatArray, FloatArray]:
-    """Log likelihood, gradient and information in (log worths, home effect, log tie strength).
-
-    A comparison scores 1 if the first wins, 1/2 if they tie; the gradient is the score less its mean, along
-    the difference of log worths; the information is its variance.
-    """
-    k, m = len(counts.items), len(theta)
-    home_effect = float(theta[k]) if home else 0.0
-    tie_strength = float(np.exp(theta[-1])) if has_ties else 0.0
-    log_outcomes = _log_outcomes(_differences(counts, theta[:k], home_effect), tie_strength)
-    value = float(_log_likelihoods(counts, log_outcomes).sum())
-    p_first, _, p_tie = np.exp(log_outcomes)
-    total = counts.first_wins + counts.second_wins + counts.ties
-    mean = p_first + p_tie / 2
-    score = counts.first_wins + counts.ties / 2 - total * mean
-    gradient = np.zeros(m)
-    gradient[:k] = np.bincount(counts.first, score, k) - np.bincount(counts.second, score, k)
-    if home:
-        gradient[k] = score @ counts.venue
-    if has_ties:
-        gradient[-1] = np.sum(counts.ties - total * p_tie)
-    if not with_information:
-        return value, gradient, np.zeros((0, 0))
-    variance = total * (mean - p_tie / 4 - mean**2)
-    information = np.zeros((m, m))
-    np.add.at(information, (counts.first, counts.second), -variance)
-    information += information.T
-    information[np.diag_indices(k)] -= information[:k, :k].sum(axis=1)
-    if home:
-        along = variance * counts.venue
-        _set_border(information, k, counts, along)
-        information[k, k] = along @ counts.venue
-    if has_ties:
-        along = total * p_tie * (0.5 - mean)
-        _set_border(information, m - 1, counts, along)
-        information[-1, -1] = np.sum(total * p_tie * (1 - p_tie))
-        if home:
-            information[k, -1] = information[-1, k] = along @ counts.venue
-    return value, gradient, information
-
-
-def _set_border(information: FloatArray, at: int, counts: Comparisons, along: FloatArray) -> None:
-    """Fill the row and column ``at`` of a parameter other than the worths, given its covariance with each score."""
-    k = len(counts.items)
-    border = np.bincount(counts.first, along, k) - np.bincount(counts.second, along, k)
-    information[at, :k] = information[:k, at] = border

@@ -231,12 +231,16 @@ def linear(moments: Moments, values: FloatArray) -> Moments:
         value, gradient, information = moments(np.concatenate([values @ theta[:d], theta[d:]]), with_information)
         k = len(values)
         slope = np.concatenate([values.T @ gradient[:k], gradient[k:]])
-        if not with_information:
-            return value, slope, information
-        half = np.vstack([values.T @ information[:k], information[k:]])
-        return value, slope, np.hstack([half[:, :k] @ values, half[:, k:]])
+        return value, slope, linear_squares(information, values) if with_information else information
 
     return chained
+
+
+def linear_squares(matrix: FloatArray, values: FloatArray) -> FloatArray:
+    """Information or squared scores in (coefficients, other parameters), given those in (log worths, others)."""
+    k = len(values)
+    half = np.vstack([values.T @ matrix[:k], matrix[k:]])
+    return np.hstack([half[:, :k] @ values, half[:, k:]])
 
 
 def _from_mapping(item_features: Mapping[Any, Any]) -> ItemFeatures:

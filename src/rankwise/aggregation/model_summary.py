@@ -25,19 +25,22 @@ class NullTest(Result):
     Attributes
     ----------
     name : str
-        "likelihood ratio" or "Wald".
+        "likelihood ratio", "Wald", or "robust Wald" of survey weights.
     statistic : float
         Its statistic.
     degrees_of_freedom : int
-        Degrees of freedom of its chi-square distribution.
+        Degrees of freedom of its chi-square distribution, or the first ones of an F distribution.
     p_value : float
         Probability of so large a statistic if all items were equal.
+    denominator : float or None
+        The second degrees of freedom, of an F distribution; None for chi-square.
     """
 
     name: str
     statistic: float
     degrees_of_freedom: int
     p_value: float
+    denominator: float | None = None
 
     @property
     def p_text(self) -> str:
@@ -50,6 +53,9 @@ class NullTest(Result):
 
     def cells(self) -> list[str]:
         """The row of a table of text."""
+        if self.denominator is not None:
+            df = f"{self.degrees_of_freedom} and {self.denominator:.1f}"
+            return [f"{self.name} test", f"F = {self.statistic:.2f} on {df} degrees of freedom, {self.p_text}"]
         df = counted(self.degrees_of_freedom, "degree", "degrees")
         return [f"{self.name} test", f"{self.statistic:.2f} on {df} of freedom, {self.p_text}"]
 
@@ -71,7 +77,8 @@ class ModelSummary(Result):
     coefficients : ndarray of shape (n_coefficients,)
         Estimates; log worths are relative to the reference.
     standard_errors, z, p_values : ndarray of shape (n_coefficients,)
-        By the normal approximation, against 0. NaN for the reference item; z and p-values are NaN for penalized fits,
+        By the normal approximation, against 0; with survey weights, robust ones (sandwich), and the t distribution with
+        ``n_effective`` - 1 degrees of freedom. NaN for the reference item; z and p-values are NaN for penalized fits,
         whose estimates are drawn to 0.
     intervals : ndarray of shape (n_coefficients, 2)
         Confidence intervals of the coefficients.
@@ -88,15 +95,18 @@ class ModelSummary(Result):
         Of the intervals.
     log_likelihood, null_log_likelihood : float
         Of the model, and of the one in which all items are equal (ties and home effect are fitted there, too); with
-        features of people, of the one in which features do not matter.
+        features of people, of the one in which features do not matter. With survey weights these are
+        pseudo-likelihoods: their differences have no chi-square law.
     n_parameters : int
         Degrees of freedom of the model.
     n_observations : float
         Rankings or comparisons that were fitted, by weight.
     aic, bic : float
-        Criteria of Akaike and Schwarz, lower = better; of penalized fits they use the plain number of parameters.
+        Criteria of Akaike and Schwarz, lower = better; of penalized fits they use the plain number of parameters. NaN
+        with survey weights, as they need a likelihood.
     likelihood_ratio, wald : NullTest or None
-        Tests against equal items; None for penalized fits.
+        Tests against equal items; None for penalized fits. With survey weights there is no likelihood ratio, and Wald's
+        test is by the robust covariance.
     penalty : float
         Strength of the prior; with one, standard errors are conditional on it.
     unit : str
@@ -105,6 +115,8 @@ class ModelSummary(Result):
         What has coefficients: items, attributes of items, or features of people.
     notes : tuple of str
         What a reader should know.
+    n_effective : float or None
+        With survey weights, how many rows of equal weight are as informative (Kish); None where weights count.
     """
 
     model: str
@@ -125,6 +137,7 @@ class ModelSummary(Result):
     unit: str = "ranking"
     about: Literal["items", "attributes", "features"] = "items"
     notes: tuple[str, ...] = ()
+    n_effective: float | None = None
 
     @property
     def z(self) -> FloatArray:
@@ -134,37 +147,41 @@ class ModelSummary(Result):
     @property
     def p_values(self) -> FloatArray:
         """Two-sided p-values against 0; NaN where there is a penalty."""
-        from scipy.special import ndtr
+        from scipy.special import ndtr, stdtr
 
-        return np.asarray(2 * ndtr(-np.abs(self.z)))
+        below = -np.abs(self.z)
+        return np.asarray(2 * (ndtr(below) if self.n_effective is None else stdtr(_freedom(self.n_effective), below)))
 
     @property
     def intervals(self) -> FloatArray:
         """Confidence intervals of the coefficients: lower and upper end."""
-        from scipy.special import ndtri
-
-        half = ndtri((1 + self.level) / 2) * self.standard_errors
+        half = critical_value(self.level, self.n_effective) * self.standard_errors
         return np.column_stack([self.coefficients - half, self.coefficients + half])
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion."""
+        """Akaike's criterion; NaN with survey weights."""
+        if self.n_effective is not None:
+            return float("nan")
         return 2 * self.n_parameters - 2 * self.log_likelihood
 
     @property
     def bic(self) -> float:
-        """Schwarz' criterion, by the number of rankings or comparisons."""
+        """Schwarz' criterion, by the number of rankings or comparisons; NaN with survey weights."""
+        if self.n_effective is not None:
+            return float("nan")
         return float(np.log(self.n_observations)) * self.n_parameters - 2 * self.log_likelihood
 
     @property
     def sentence(self) -> str:
         """The result in plain words."""
-        if self.likelihood_ratio is None:
+        test = self.likelihood_ratio or self.wald
+        if test is None:
             return (
                 f"Fitted with a prior of strength {self.penalty:g}: estimates are drawn to 0, standard errors are "
                 "conditional on it, and there are no tests, which need maximum likelihood (alpha=0) where it exists."
             )
-        sure = self.likelihood_ratio.p_value < 0.05
+        sure = test.p_value < 0.05
         said = {
             "items": "The items differ in worth" if sure else "The items may all be of equal worth",
             "attributes": "The attributes explain the choices better than chance"
@@ -172,7 +189,7 @@ class ModelSummary(Result):
             else "Chance may explain the choices as well",
             "features": "The features matter" if sure else "The features may not matter",
         }
-        return f"{said[self.about]}: {self.likelihood_ratio.p_text}."
+        return f"{said[self.about]}: {test.p_text}."
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per coefficient, of pandas by default, else of the named backend."""
@@ -215,8 +232,9 @@ class ModelSummary(Result):
             "null_log_likelihood": self.null_log_likelihood,
             "n_parameters": self.n_parameters,
             "n_observations": self.n_observations,
-            "aic": self.aic,
-            "bic": self.bic,
+            "n_effective": self.n_effective,
+            "aic": _known(self.aic),
+            "bic": _known(self.bic),
             "penalty": self.penalty,
             "likelihood_ratio": None if self.likelihood_ratio is None else self.likelihood_ratio.as_dict(),
             "wald": None if self.wald is None else self.wald.as_dict(),
@@ -242,11 +260,17 @@ class ModelSummary(Result):
                 own = quasi[number] if number < len(quasi) else np.nan
                 row += ["-" if np.isnan(own) else _number(own, own)]
             rows.append(row)
-        notes = [f"{note[0].upper()}{note[1:]}." for note in self.notes]
+        notes = [f"{note[0].upper()}{note[1:]}." for note in (*self._weight_notes, *self.notes)]
         return [
             TextTable(self.model, " ".join([self.sentence, self._scale, *notes]), columns, rows),
             TextTable("The fit as a whole", "", ["", ""], self._fit_rows()),
         ]
+
+    @property
+    def _weight_notes(self) -> tuple[str, ...]:
+        if self.n_effective is None:
+            return ()
+        return (f"survey weights: robust standard errors, as of {self.n_effective:,.1f} {self.unit}s of equal weight",)
 
     @property
     def _scale(self) -> str:
@@ -260,15 +284,16 @@ class ModelSummary(Result):
         rows = [
             [f"{self.unit}s", f"{n:,.0f}" if n == round(n) else f"{n:,.1f} by weight"],
             [
-                "log likelihood",
+                "log likelihood" if self.n_effective is None else "log pseudo-likelihood",
                 f"{round(self.log_likelihood, 2) + 0.0:.2f} with {counted(self.n_parameters, 'parameter')}",
             ],
             [
                 "without features" if self.about == "features" else "if all were equal",
                 f"{round(self.null_log_likelihood, 2) + 0.0:.2f}",  # never -0.00
             ],
-            ["AIC, BIC", f"{self.aic:.1f}, {self.bic:.1f}"],
         ]
+        if self.n_effective is None:
+            rows.append(["AIC, BIC", f"{self.aic:.1f}, {self.bic:.1f}"])
         rows += [test.cells() for test in (self.likelihood_ratio, self.wald) if test is not None]
         if self.quasi_error is not None:
             wrong = f"{100 * self.quasi_error:.{1 if self.quasi_error < 0.1 else 0}f}% for differences of two items"
@@ -277,6 +302,14 @@ class ModelSummary(Result):
             else:
                 rows.append(["quasi std. errors", f"within {wrong}"])
         return rows
+
+
+def critical_value(level: float, n_effective: float | None = None) -> float:
+    """How many standard errors an interval reaches to each side; by t where survey weights count as so many people."""
+    from scipy.special import ndtri, stdtrit
+
+    inner = (1 + level) / 2
+    return float(ndtri(inner) if n_effective is None else stdtrit(_freedom(n_effective), inner))
 
 
 def worth_summary(
@@ -306,8 +339,8 @@ def worth_summary(
     ref : hashable or None
         The item of coefficient 0; None for the mean of all.
     fit : Any
-        ``level``, ``log_likelihood``, ``null_log_likelihood``, ``n_observations``, ``penalty`` and ``unit`` of
-        `ModelSummary`.
+        ``level``, ``log_likelihood``, ``null_log_likelihood``, ``n_observations``, ``n_effective``, ``penalty`` and
+        ``unit`` of `ModelSummary`.
 
     Returns
     -------
@@ -398,6 +431,7 @@ def _summary(
     level: float,
     log_likelihood: float,
     null_log_likelihood: float,
+    n_effective: float | None = None,
     **rest: Any,
 ) -> ModelSummary:
     check_open_share("level", level)
@@ -405,6 +439,9 @@ def _summary(
     if penalty == 0:
         estimate, covariance = against_null
         df = len(estimate)
+    if penalty == 0 and n_effective is not None:
+        wald = _robust_wald(estimate, covariance, n_effective)
+    elif penalty == 0:
         ratio = _test("likelihood ratio", max(2 * (log_likelihood - null_log_likelihood), 0.0), df)
         wald = _test("Wald", float(estimate @ np.linalg.solve(covariance, estimate)), df)
     return ModelSummary(
@@ -418,6 +455,7 @@ def _summary(
         null_log_likelihood=null_log_likelihood,
         likelihood_ratio=ratio,
         wald=wald,
+        n_effective=n_effective,
         **rest,
     )
 
@@ -438,6 +476,21 @@ def _test(name: str, statistic: float, df: int) -> NullTest:
     from scipy.special import chdtrc
 
     return NullTest(name, statistic, df, float(chdtrc(df, statistic)))
+
+
+def _robust_wald(estimate: FloatArray, covariance: FloatArray, n_effective: float) -> NullTest:
+    """Wald's test by a robust covariance, which is an estimate as Hotelling's: F instead of chi-square."""
+    from scipy.special import fdtrc
+
+    df, freedom = len(estimate), _freedom(n_effective)
+    wald = float(estimate @ np.linalg.pinv(covariance, hermitian=True) @ estimate)
+    left = max(freedom - df + 1, 1.0)
+    ratio = wald * left / (freedom * df)
+    return NullTest("robust Wald", ratio, df, float(fdtrc(df, left, ratio)), left)
+
+
+def _freedom(n_effective: float) -> float:
+    return max(n_effective - 1, 1.0)  # of a robust covariance
 
 
 def _p_text(p: float) -> str:

@@ -18,6 +18,8 @@ from rankwise.aggregation._choice_moments import (
     moments_of_attributes,
     moments_of_worths,
     null_log_likelihood,
+    squares_of_attributes,
+    squares_of_worths,
     tie_sizes,
 )
 from rankwise.aggregation._likelihood import (
@@ -34,10 +36,12 @@ from rankwise.aggregation.item_features import (
     ItemFeatures,
     check_item_features,
     linear,
+    linear_squares,
     standardized,
     standardized_by_ranking,
 )
 from rankwise.aggregation.samplers import sample_plackett_luce
+from rankwise.aggregation.sandwich import WeightKind
 from rankwise.data import Rankings
 
 # Buckets of t items need symmetric polynomials of degree t, which lose digits as t grows.
@@ -74,6 +78,10 @@ class PlackettLuce(AttributeModel):
         Maximum number of iterations.
     tol : float, default=1e-10
         Stop when a further step promises less gain in log likelihood than this times the smallest weight.
+    weight_kind : {"auto", "counts", "survey"}, default="auto"
+        What the weights are. Of counts, 2 stands for two alike, and they need not be whole (pseudo-rankings may count
+        half). With survey weights, standard errors are robust: they come from the rows, and not from the scale of the
+        weights. By default whole numbers are counts, and others are survey weights.
 
     Attributes
     ----------
@@ -98,6 +106,8 @@ class PlackettLuce(AttributeModel):
         Of the rankings, without the prior; and the largest of a model in which all items are equal.
     n_rankings_ : float
         Weight of the rankings that compare items.
+    n_effective_ : float
+        With survey weights, how many rankings of equal weight are as informative (Kish); only then.
     n_iter_ : int
         Iterations made.
     components_ : tuple of tuples
@@ -108,7 +118,8 @@ class PlackettLuce(AttributeModel):
     Notes
     -----
     The log likelihood is concave. Newton's method finds its maximum; beyond 2,000 items L-BFGS does. Buckets of more
-    than four items are refused. Standard errors take weights as counts of rankings.
+    than four items are refused. Robust standard errors are the sandwich of the scores of the rankings, each of which
+    counts as independent of the others, with the factor n / (n - 1); a prior counts like observations of its own.
 
     References
     ----------
@@ -137,11 +148,13 @@ class PlackettLuce(AttributeModel):
         prior_law: Literal["normal", "gamma"] = "normal",
         max_iter: int = 1000,
         tol: float = 1e-10,
+        weight_kind: WeightKind = "auto",
     ) -> None:
         self.alpha = alpha
         self.prior_law = prior_law
         self.max_iter = max_iter
         self.tol = tol
+        self.weight_kind = weight_kind
 
     def fit(
         self, rankings: ArrayLike, sample_weight: ArrayLike | None = None, *, item_features: Any = None
@@ -154,7 +167,8 @@ class PlackettLuce(AttributeModel):
             Positions, 1 = best, of any kind: full, tied, top-k, incomplete. A choice from a set is a top-1 ranking: the
             chosen item has position 1, the others of the set are unlisted (inf), all others missing (NaN).
         sample_weight : array-like of shape (n_rankings,), optional
-            How often each ranking counts; by default the weights of the Rankings, or ones.
+            How often each ranking counts, or survey weights (see ``weight_kind``); by default the weights of the
+            Rankings, or ones.
         item_features : array-like of shape (n_items, n_attributes) or (n_rankings, n_items, n_attributes), optional
             Attributes of the items, or of the items in each ranking; a data frame with one row per item; or a
             dictionary from names to values of shape (n_items,) or (n_rankings, n_items), see `interactions`. Where an
@@ -186,7 +200,7 @@ class PlackettLuce(AttributeModel):
         above, below = _likelihood_jit.links(*choices)
         chained = log_prior is not None or item_features is not None
         components = compared_groups(above, below, source.items, with_prior=chained)
-        compares = choices.stage_start[1:] > choices.stage_start[:-1]
+        compares = np.diff(choices.stage_start) > 0
         if item_features is None:
             self._fit_worths(source, choices, log_prior)
             self._note_separation(above, below, source.items)
@@ -322,6 +336,11 @@ class PlackettLuce(AttributeModel):
         found = self._maximize(
             moments_of_worths(choices, source.weights, k, sizes), k, sizes, source.weights, log_prior
         )
+
+        def squares(theta: FloatArray) -> FloatArray:
+            return squares_of_worths(choices, source.weights, theta, k, sizes)
+
+        found = self._robust(found, _of_comparing(choices, source.weights), squares, log_prior)
         self._keep_worths(found, k)
         self._keep(found, k, sizes)
 
@@ -340,11 +359,20 @@ class PlackettLuce(AttributeModel):
         else:
             scaled = standardized(features.values, weights @ present)
             moments = linear(moments_of_worths(choices, weights, k, sizes), scaled.values)
+        d, values = len(features.names), scaled.values
+
+        def squares(theta: FloatArray) -> FloatArray:
+            if features.by_ranking:
+                return squares_of_attributes(choices, weights, theta, values, sizes)
+            worths = np.concatenate([values @ theta[:d], theta[d:]])
+            return linear_squares(squares_of_worths(choices, weights, worths, k, sizes), values)
+
         with one_thread():  # so that results do not depend on the number of threads
             self._check_identified(moments, features.names, len(sizes))
             found = self._maximize(moments, 0, sizes, weights, log_prior, features.names)
+            found = self._robust(found, _of_comparing(choices, weights), squares, log_prior)
         self._keep_coefficients(found, features, scaled, present * weights[:, np.newaxis])
-        self._keep(found, len(features.names), sizes)
+        self._keep(found, d, sizes)
 
     def _maximize(
         self,
@@ -400,3 +428,7 @@ class PlackettLuce(AttributeModel):
     def _check_saved(self) -> None:
         check_worths(self.log_worth_, len(self.items_), self.tie_strength_)
         ensure(len(self.tie_strength_) < _LARGEST_BUCKET, "ties are too large")
+
+
+def _of_comparing(choices: Choices, weights: FloatArray) -> FloatArray:
+    return weights[np.diff(choices.stage_start) > 0]

@@ -206,8 +206,8 @@ def _choice_models() -> None:
     model.sample(1, random_state=0)
     for rankings in (_full(), _tied()):
         attributes = np.arange(float(np.prod(rankings.shape))).reshape(*rankings.shape, 1)
-        PlackettLuce(alpha=1.0).fit(rankings, item_features=attributes)
-    BestWorst(alpha=1.0).fit([[1, 2, 3]]).logpmf([[1, 2, 3]])
+        PlackettLuce(alpha=1.0, weight_kind="survey").fit(rankings, item_features=attributes)
+    BestWorst(alpha=1.0, weight_kind="survey").fit([[1, 2, 3]]).logpmf([[1, 2, 3]])
 
 
 def _distance_models() -> None:

@@ -79,7 +79,7 @@ class People:
         n = len(self.rankings)
         part = self.rankings[np.append(rows, np.arange(n - self.n_pseudo, n))]
         try:
-            fitted = PlackettLuce().fit(part)
+            fitted = PlackettLuce(weight_kind="counts").fit(part)  # `worths` makes robust errors itself
         except ValueError:
             if sure:
                 raise

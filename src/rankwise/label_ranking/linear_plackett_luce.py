@@ -10,13 +10,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rankwise._sklearn import BaseEstimator, Interval
+from rankwise._sklearn import BaseEstimator, Interval, StrOptions
 from rankwise._state import COUNT, FLOATS, MATRIX, NUMBER, STRING, Saved, check_shape, optional, tuple_of
 from rankwise._threads import one_thread
 from rankwise._typing import FloatArray, IntArray
 from rankwise._validation import shortlist
 from rankwise.aggregation.identification import prior_notes, refuse_unidentified, separated_items
 from rankwise.aggregation.model_summary import ModelSummary, coefficient_summary
+from rankwise.aggregation.sandwich import WeightKind, are_survey_weights, effective_number, sandwich, sum_of_squares
 from rankwise.data import Rankings
 from rankwise.label_ranking import _rankers_jit
 from rankwise.label_ranking.base import NEEDED_SCALER, LabelRankerMixin, check_saved_scaler, fitted_scaler
@@ -58,6 +59,9 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         Whether to compute ``covariance_`` in `fit`; with ``alpha=0`` it always is. Otherwise `summary` computes it when
         it is called for the first time, which takes the data of the fit: for that the ranker keeps a reference to them,
         up to 10 million numbers, but does not save them.
+    weight_kind : {"auto", "counts", "survey"}, default="auto"
+        What the weights are, as in `PlackettLuce`: with survey weights, standard errors are robust (a sandwich). By
+        default whole numbers are counts, and others are survey weights.
 
     Attributes
     ----------
@@ -74,6 +78,8 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         Of the rankings, and without features; with ``covariance_``.
     n_rankings_ : float
         Weight of the rankings; with ``covariance_``.
+    n_effective_ : float
+        With survey weights, how many people of equal weight are as informative (Kish); with ``covariance_``.
     notes_ : tuple of str
         Which coefficients rest on the penalty, because their features are constant or collinear; with ``covariance_``.
     items_ : tuple
@@ -97,6 +103,7 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "store_covariance": ["boolean"],
+        "weight_kind": [StrOptions({"auto", "counts", "survey"})],
     }
 
     _saved: ClassVar[Saved] = {
@@ -108,16 +115,24 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         "log_likelihood_": optional(NUMBER),
         "null_log_likelihood_": optional(NUMBER),
         "n_rankings_": optional(NUMBER),
+        "n_effective_": optional(NUMBER),
         "notes_": optional(tuple_of(STRING)),
     }
 
     def __init__(
-        self, alpha: float = 1.0, *, max_iter: int = 1000, tol: float = 1e-6, store_covariance: bool = False
+        self,
+        alpha: float = 1.0,
+        *,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        store_covariance: bool = False,
+        weight_kind: WeightKind = "auto",
     ) -> None:
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
         self.store_covariance = store_covariance
+        self.weight_kind = weight_kind
 
     def summary(self, *, ref: Hashable | None = None, level: float = 0.95) -> ModelSummary:
         """Coefficients in the units of the features, with standard errors, tests, intervals and criteria.
@@ -184,6 +199,7 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
             log_likelihood=self.log_likelihood_,
             null_log_likelihood=self.null_log_likelihood_,
             n_observations=self.n_rankings_,
+            n_effective=getattr(self, "n_effective_", None),
             penalty=float(self.alpha),
             notes=getattr(self, "notes_", ()),
         )
@@ -194,7 +210,7 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
         if self.alpha == 0:
             squares = (design * y.weights[:, np.newaxis]).T @ design
             refuse_unidentified(squares, self._names_of_columns(), "feature", "for everybody")
-        for name in ("covariance_", "log_likelihood_", "null_log_likelihood_", "n_rankings_", "notes_"):
+        for name in ("covariance_", "log_likelihood_", "null_log_likelihood_", "n_rankings_", "n_effective_", "notes_"):
             vars(self).pop(name, None)
         _FITTED_TO.pop(self, None)
         with one_thread():
@@ -266,6 +282,12 @@ class PlackettLuceRanker(LabelRankerMixin, BaseEstimator):
             coefficients = target
         center = np.kron(np.eye(k) - 1 / k, np.eye(m))
         self.covariance_ = center @ inverse @ center
+        compares = (y.weights > 0) & y.informative
+        if are_survey_weights(y.weights[compares], self.weight_kind):
+            self.n_effective_ = effective_number(y.weights[compares])
+            squares = _squares(design, y, coefficients)
+            prior = self.alpha * np.eye(k * m)
+            self.covariance_ = sandwich(self.covariance_, squares, int(compares.sum()), prior)
         self.log_likelihood_ = -float(loss(coefficients)[0])
         ones = design[:, :1]
         alone, _ = self._minimize(ones, y, warn=False)
@@ -365,6 +387,20 @@ def _loss(design: FloatArray, y: Rankings) -> Callable[[FloatArray], tuple[float
         return value, by_score.T @ design
 
     return loss
+
+
+def _squares(design: FloatArray, y: Rankings, coefficients: FloatArray) -> FloatArray:
+    """Sum of the squared weighted scores of people, by the coefficients."""
+    order = np.argsort(y.positions, axis=1, kind="stable")
+    weights, size = y.weights, coefficients.size
+
+    def scores(rows: slice) -> FloatArray:
+        X, ones = design[rows], np.ones(rows.stop - rows.start)
+        worths = np.ascontiguousarray(X @ coefficients.T)
+        _, slope = _rankers_jit.plackett_luce_loss(y.positions[rows], order[rows], ones, worths)
+        return -(slope[:, :, np.newaxis] * X[:, np.newaxis]).reshape(-1, size)
+
+    return sum_of_squares(scores, weights, size)
 
 
 def _information(design: FloatArray, rows: FloatArray) -> FloatArray:
