@@ -13,7 +13,10 @@ from tests.trees.test_gaps import make_data
 def mean_of_vectors(vectors, weights):
     """The mean of the definition, coordinate by coordinate."""
     known = [~np.isnan(column) for column in vectors.T]
-    return [np.average(c[has], weights=weights[has]) if has.any() else np.nan for c, has in zip(vectors.T, known)]
+    return [
+        np.average(c[has], weights=weights[has]) if has.any() else np.nan
+        for c, has in zip(vectors.T, known, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("kind", ["full", "tied", "top-k", "incomplete", "top-k, incomplete, tied"])
