@@ -15,7 +15,7 @@ from sklearn.base import clone
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART
 from rankwise.ltr._level_growth import LevelGrower
-from rankwise.ltr.level_trees import LevelTrees, _noise
+from rankwise.ltr.level_trees import LevelTrees, noise_of_tree
 from rankwise.metrics import ndcg_score
 from rankwise.queries import QueryRows
 
@@ -70,12 +70,11 @@ def test_order_of_rows_names_of_queries_and_threads_do_not_matter(data, options)
 
 def test_noise_of_a_strength_fades_with_the_trees(data):
     X, y, qid = data
-    rows = QueryRows.build(X, y.astype(float), qid, seed=0)
     plain = level(2).fit(X, y, qid)._settings(0)
-    assert _noise(plain, rows, 4, 0, None) is None
+    assert noise_of_tree(plain, 6, len(y), 4, 0, None) is None
     strong = replace(plain, random_strength=3.0, learning_rate=np.log(len(y)) / 20)
     for number, share in ((0, 1.0), (20, 0.5), (100, 0.0)):
-        noise = _noise(strong, rows, 4000, number, np.random.default_rng(0))
+        noise = noise_of_tree(strong, 6, len(y), 4000, number, np.random.default_rng(0))
         assert noise.shape == (4000, 6)
         assert noise.std() == pytest.approx(3 * share, abs=0.1)
 

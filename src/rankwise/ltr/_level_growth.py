@@ -1,7 +1,8 @@
 """Growth of level trees on gradients, used by `rankwise.ltr.level_trees`.
 
 `LevelGrower` searches the one cut of each level. How the features are stored, and so how a cut is searched and rows are
-moved, is up to `Dense` and `Sparse`: both find the same cuts, as sums of gradients are exact.
+moved, is up to `Dense` and `Sparse`: both find the same cuts, as sums of gradients are exact. The rows and gradients of
+one tree are a `Sample`; `rankwise.ltr._level_cluster` has one whose rows lie on several machines.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class LevelGrower:
         self.depth, self.l2, self.n_threads, self.threads = depth, l2, n_threads, threads
         self.signs = np.zeros(0, np.int8) if signs is None or not np.any(signs) else signs.astype(np.int8)
         columns = Sparse if hasattr(X, "indptr") else Dense
-        self.columns = columns(X, places, depth, max_bins, self.signs, threads.map if n_threads > 1 else map)
+        self.columns: Any = columns(X, places, depth, max_bins, self.signs, threads.map if n_threads > 1 else map)
         self.features = self.columns.features
         self._varies = self.features.n_codes + self.columns.has_missing > 1
 
@@ -81,15 +82,19 @@ class LevelGrower:
         is added to the roots of the scores of the features at each level, in units of the root of what a leaf scores
         by chance, which is the sum of the squared gradients over the sum of the second derivatives.
         """
-        leaf = np.zeros(len(gradient), dtype=np.int64)
-        sums = _level_trees_jit.leaf_sums(rows, leaf, gradient, hessian, 1)
+        sample = Sample(self.columns, gradient, hessian, rows)
+        self.grow_on(sample, chosen, trees, noise)
+        return sample.leaf
+
+    def grow_on(self, sample: Any, chosen: IntArray, trees: LevelTables, noise: FloatArray | None = None) -> None:
+        """The same on a `Sample`, or on what has the same methods."""
+        sums = sample.sums
         l2 = self.l2 + _LEAST_HESSIAN * sums[0, 1]
         leaves = Leaves(sums, np.full(1, -np.inf), np.full(1, np.inf))
         is_counted = np.ones(1, dtype=bool)
-        chance = 0.0 if noise is None else np.sqrt(np.sum(gradient[rows] ** 2) / max(sums[0, 1], l2))
+        chance = 0.0 if noise is None else np.sqrt(sample.squares() / max(sums[0, 1], l2))
         for level in range(self.depth):
-            counted = self.columns.counted(rows, leaf, is_counted, gradient, hessian)
-            best = self._best_cuts(chosen, counted, leaves, l2, len(rows))
+            best = self._best_cuts(chosen, sample.counted(is_counted), leaves, l2, int(sums[:, 2].sum()))
             before = _worth(leaves, l2)
             adds = best.score > before * (1 + _LEAST_GAIN)
             if not adds.any():
@@ -99,8 +104,7 @@ class LevelGrower:
                 appeal = np.where(adds, np.sqrt(np.maximum(best.score, 0.0)) + chance * noise[level], -np.inf)
             feature = int(np.argmax(appeal))  # the first one if several tie
             cut, side = int(best.code[feature]), bool(best.missing_left[feature])
-            self.columns.move_right(feature, cut, side, 1 << level, leaf)
-            sums = _level_trees_jit.leaf_sums(rows, leaf, gradient, hessian, 2 << level)
+            sums = sample.divided(feature, cut, side, 1 << level)
             leaves = self._divided(leaves, feature, sums, l2)
             left, right = np.split(sums[:, 2], 2)
             # If nothing was missing in training, missing values go with the larger part of the rows.
@@ -110,7 +114,6 @@ class LevelGrower:
             is_counted = np.concatenate([left < right, left >= right])
         trees.value[0, : len(sums)] = _values(leaves, l2)
         trees.count[0, : len(sums)] = sums[:, 2]
-        return leaf
 
     def _best_cuts(self, chosen: IntArray, counted: Any, leaves: Leaves, l2: float, n_rows: int) -> Cuts:
         """The best cut of each chosen feature; threads take parts of the features."""
@@ -139,6 +142,40 @@ class LevelGrower:
                 below, above = (own, own + half) if sign > 0 else (own + half, own)
                 upper[below] = lower[above] = min(low, high) + abs(high - low) / 2
         return Leaves(sums, lower, upper)
+
+
+class Sample:
+    """The rows and derivatives that one tree sees, and where all rows are in it.
+
+    Attributes
+    ----------
+    leaf : ndarray of shape (n_rows,)
+        The leaf of each row so far.
+    sums : ndarray of shape (n_leaves, 3)
+        Sums of the gradient, of the second derivative and of 1 over the rows that the tree sees, by leaf.
+    """
+
+    def __init__(self, columns: Any, gradient: FloatArray, hessian: FloatArray, rows: IntArray) -> None:
+        self._columns, self._gradient, self._hessian, self._rows = columns, gradient, hessian, rows
+        self.leaf = np.zeros(len(gradient), dtype=np.int64)
+        self.sums = self._sums(1)
+
+    def squares(self) -> float:
+        """Sum of the squared gradients."""
+        return float(np.sum(self._gradient[self._rows] ** 2))
+
+    def counted(self, is_counted: Any) -> Any:
+        """What the columns need to know of the rows, to search cuts of these leaves."""
+        return self._columns.counted(self._rows, self.leaf, is_counted, self._gradient, self._hessian)
+
+    def divided(self, feature: int, cut: int, missing_left: bool, bit: int) -> FloatArray:
+        """Cut all leaves, and return their sums."""
+        self._columns.move_right(feature, cut, missing_left, bit, self.leaf)
+        self.sums = self._sums(2 * bit)
+        return self.sums
+
+    def _sums(self, n_leaves: int) -> FloatArray:
+        return _level_trees_jit.leaf_sums(self._rows, self.leaf, self._gradient, self._hessian, n_leaves)
 
 
 class Dense:

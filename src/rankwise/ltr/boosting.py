@@ -274,7 +274,9 @@ def ndcg_evaluator(rows: QueryRows, k: int | None, gain: Gain) -> Callable[[Floa
     return evaluate
 
 
-def round_for_exact_sums(values: FloatArray, name: str, kind: Any = np.float64) -> Any:
+def round_for_exact_sums(
+    values: FloatArray, name: str, kind: Any = np.float64, *, largest: float | None = None, n: int | None = None
+) -> Any:
     """The values, rounded so that every sum of them in 64 bits is exact.
 
     Boosting adds up gradients in an order that depends on the number of threads, and on the layout that LightGBM
@@ -289,12 +291,15 @@ def round_for_exact_sums(values: FloatArray, name: str, kind: Any = np.float64) 
         What they are, for the message if they are too large.
     kind : type
         Type of the result: float64, or float32, to which numbers are rounded first.
+    largest, n : float, int, optional
+        The largest size and the count of all numbers, where these are a part of them.
 
     Returns
     -------
     ndarray of the kind
     """
-    largest = _lambda_jit.largest_size(values)
+    largest = _lambda_jit.largest_size(values) if largest is None else largest
+    n = len(values) if n is None else n
     if not largest < _LARGEST[kind]:
         raise ValueError(
             f"the {name} of the objective reach {largest:g}, which is too large to add up; divide y by a large number"
@@ -302,6 +307,6 @@ def round_for_exact_sums(values: FloatArray, name: str, kind: Any = np.float64) 
     rounded = np.zeros(len(values), kind)
     if largest > 0.0:
         # As a number of the kind, the largest may be the next power of 2.
-        step = np.ldexp(1.0, int(np.frexp(float(kind(largest)))[1]) + len(values).bit_length() - 53)
+        step = np.ldexp(1.0, int(np.frexp(float(kind(largest)))[1]) + n.bit_length() - 53)
         _lambda_jit.round_to_step(values, step, rounded)
     return rounded

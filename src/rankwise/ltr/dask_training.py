@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,8 +13,10 @@ from rankwise._features import FeatureEncoder
 from rankwise._optional import require
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise._validation import check_generator
+from rankwise.ltr._level_cluster import Part, grow_on_parts
 from rankwise.ltr.boosting import LightGBMTrees
 from rankwise.ltr.lambdamart import LambdaMART
+from rankwise.ltr.level_trees import LevelTrees
 from rankwise.ltr.losses import losses_of
 from rankwise.ltr.objectives import Objective
 from rankwise.queries import QueryRows
@@ -82,14 +85,15 @@ def fit_on_cluster(
 ) -> Ranker:
     """Fit a `LambdaMART` on rows that lie in the partitions of a cluster.
 
-    LightGBM grows the trees on all workers together; each worker computes the gradients of its own queries with
-    `rankwise.ltr.lambda_gradients`. Objectives that may need to know all rows are refused: the pointwise ones,
-    "query_cross_entropy", "lambdarank" for ERR, which depends on the highest grade, and functions.
+    Rows stay on the workers, which compute the gradients of their own queries and add them up by the bins of features;
+    level trees are grown here, on these sums, and trees with ``tree="leaf"`` by LightGBM. Objectives that may need to
+    know all rows are refused: the pointwise ones, "query_cross_entropy", "lambdarank" for ERR, which depends on the
+    highest grade, and functions.
 
     Parameters
     ----------
     ranker : LambdaMART
-        What to fit, with ``tree="leaf"``. Early stopping, warm start and categories are not for clusters.
+        What to fit. Early stopping, warm start and categories are not for clusters.
     X : dask.array.Array of shape (n_rows, n_features)
         Features, with all columns in one partition; NaN is missing.
     y, qid : dask.array.Array of shape (n_rows,)
@@ -106,23 +110,66 @@ def fit_on_cluster(
 
     Notes
     -----
-    Each worker cuts a part of the features into bins by its own rows, so trees depend on how many workers there are and
-    which partitions they hold, and are not those of `LambdaMART.fit`. Within a partition, the order of rows and the
-    names of queries change nothing.
+    Level trees depend on the partitions, which draw random numbers of their own, but not on the workers; objectives
+    that draw none ("query_rmse", say) grow the trees of `LambdaMART.fit`. All values of one feature at a time come here
+    to be cut into bins. With LightGBM's trees, each worker cuts a part of the features into bins by its own rows, so
+    they depend on how many workers there are and which partitions they hold. Within a partition, the order of rows and
+    the names of queries change nothing.
     """
-    dask = require("dask", extra="dask", caller="fit_on_cluster")
+    require("dask", extra="dask", caller="fit_on_cluster")
     require("distributed", extra="dask", caller="fit_on_cluster")
-    da = require("dask.array", extra="dask", caller="fit_on_cluster")
-    from lightgbm.dask import DaskLGBMRanker
-
     ranker._validate_params()
+    ranker._refuse_what_has_no_effect()
     arrays = [X, y, qid] if sample_weight is None else [X, y, qid, sample_weight]
     _check_cluster_fit(ranker, arrays)
     labels = _queries_of_partitions(qid)
     seed = int(check_generator(ranker.random_state).integers(2**63))
     ranker._encoder = FeatureEncoder()
     ranker._encoder.fit_transform(ranker, np.zeros((1, X.shape[1])))
-    prepare = dask.delayed(_prepared_part, nout=4)
+    grow = _level_trees if ranker.tree == "level" else _lightgbm_trees
+    ranker.booster_ = grow(ranker, arrays, labels, seed, client)
+    ranker.n_estimators_, ranker.history_ = len(ranker.booster_), {}
+    ranker.n_queries_ = sum(map(len, labels))
+    return ranker
+
+
+def _level_trees(ranker: LambdaMART, arrays: list[Any], labels: list[list[Any]], seed: int, client: Any) -> LevelTrees:
+    """Level trees; each partition becomes an actor, which stays on a worker with its rows."""
+    from distributed import default_client
+
+    client = default_client() if client is None else client
+    settings = ranker._settings(seed)
+    objective_of = partial(_objective_of, ranker.get_params())
+    columns = [client.compute(list(array.to_delayed().ravel())) for array in arrays]
+    if len(columns) == 3:
+        columns.append([None] * len(labels))
+    made = [
+        client.submit(Part, *block, number, settings, objective_of, actor=True)
+        for number, block in enumerate(zip(*columns, strict=True))
+    ]
+    parts = [future.result() for future in made]
+
+    def ask(method: str, *arguments: Any) -> list[Any]:
+        asked = [getattr(part, method)(*arguments) for part in parts]
+        return [answer.result() for answer in asked]
+
+    return grow_on_parts(ask, arrays[0].shape[1], settings)
+
+
+def _objective_of(parameters: dict[str, Any], rows: QueryRows) -> Objective:
+    return LambdaMART(**parameters)._objective(rows)
+
+
+def _lightgbm_trees(
+    ranker: LambdaMART, arrays: list[Any], labels: list[list[Any]], seed: int, client: Any
+) -> LightGBMTrees:
+    """Trees that LightGBM grows on all workers together."""
+    import dask.array as da
+    from dask.delayed import delayed
+    from lightgbm.dask import DaskLGBMRanker
+
+    X = arrays[0]
+    prepare = delayed(_prepared_part, nout=4)
     blocks = zip(*(array.to_delayed().ravel() for array in arrays), strict=True)
     columns = zip(*(prepare(*block, seed=seed) for block in blocks), strict=True)
     lengths = [X.chunks[0]] * 3 + [tuple(map(len, labels))]
@@ -147,10 +194,7 @@ def fit_on_cluster(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")  # nobody gave one
         model.fit(features, grade, sample_weight=weight, group=group)
-    ranker.booster_ = LightGBMTrees(model.booster_)
-    ranker.n_estimators_, ranker.history_ = len(ranker.booster_), {}
-    ranker.n_queries_ = sum(map(len, labels))
-    return ranker
+    return LightGBMTrees(model.booster_)
 
 
 # What LightGBM calls these parameters in its estimators.
@@ -177,7 +221,7 @@ class _WorkerObjective:
             # LightGBM forgets weights that are all 1.
             weights = np.ones(len(y_true)) if weight is None else np.array(weight, np.float64)
             rows = QueryRows(np.empty((len(y_true), 0)), np.array(y_true, np.float64), weights, bounds)
-            self.objective = LambdaMART(**self.parameters)._objective(rows)
+            self.objective = _objective_of(self.parameters, rows)
         self.tree += 1
         # The number of rows makes workers draw different numbers.
         return self.objective(np.array(y_pred), np.random.default_rng([self.seed, self.tree, len(y_true)]))
@@ -195,9 +239,9 @@ def _prepared_part(
 
 def _check_cluster_fit(ranker: LambdaMART, arrays: list[Any]) -> None:
     """Refuse what only works on one machine, and arrays whose partitions differ."""
-    for name, wanted in (("tree", "leaf"), ("early_stopping", False), ("warm_start", False)):
-        if getattr(ranker, name) != wanted:
-            raise ValueError(f"{name} is {getattr(ranker, name)!r}, but on a cluster must be {wanted!r}")
+    for name in ("early_stopping", "warm_start"):
+        if getattr(ranker, name):
+            raise ValueError(f"{name} is True, but on a cluster must be False")
     is_err = ranker.objective == "lambdarank" and ranker.metric == "err"
     of_all_rows = (*losses_of("LambdaMART", "pointwise"), "query_cross_entropy")
     if is_err or not isinstance(ranker.objective, str) or ranker.objective in of_all_rows:

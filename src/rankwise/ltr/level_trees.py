@@ -51,7 +51,7 @@ class LevelTrees(LevelTables):
         self, rows: QueryRows, objective: Objective, settings: BoostingSettings, stopping: EarlyStopping | None
     ) -> None:
         """Grow the trees that are still to come on the gradients of the objective; None watches no metric."""
-        depth = _check_depth(settings)
+        depth = depth_of(settings)
         if len(self) and self.depth != depth:
             raise ValueError(f"warm_start keeps trees of {self.depth} levels; set max_depth={self.depth}")
         trees, done = LevelTrees.empty(settings.n_trees, depth), len(self)
@@ -64,7 +64,7 @@ class LevelTrees(LevelTables):
         watched = score if held_out is None else np.zeros(held_out.shape[0])
         if done:
             self._repeat(trees, rows, score, held_out, watched)
-        l2 = _L2 if settings.l2_regularization is None else settings.l2_regularization
+        l2 = l2_of(settings)
         with ThreadPoolExecutor(settings.n_threads) as threads:
             # The source of the rows, as putting features in order would copy them.
             grower = LevelGrower(
@@ -92,7 +92,7 @@ class LevelTrees(LevelTables):
                     seen,
                     choice(rows.source.shape[1], settings.colsample, rng),
                     tree,
-                    _noise(settings, rows, depth, number, rng),
+                    noise_of_tree(settings, rows.source.shape[1], len(rows.grade), depth, number, rng),
                 )
                 tree.value *= settings.learning_rate
                 score += tree.value[0, leaf]
@@ -136,7 +136,7 @@ class LevelTrees(LevelTables):
         return X if self.statistics is None else self.statistics.transform(X)
 
 
-def _check_depth(settings: BoostingSettings) -> int:
+def depth_of(settings: BoostingSettings) -> int:
     """The depth of the trees."""
     depth = _DEPTH if settings.max_depth is None else settings.max_depth
     if depth > MOST_LEVELS:
@@ -144,8 +144,13 @@ def _check_depth(settings: BoostingSettings) -> int:
     return depth
 
 
-def _noise(
-    settings: BoostingSettings, rows: QueryRows, depth: int, number: int, rng: np.random.Generator
+def l2_of(settings: BoostingSettings) -> float:
+    """What is added to the second derivatives of leaves."""
+    return _L2 if settings.l2_regularization is None else settings.l2_regularization
+
+
+def noise_of_tree(
+    settings: BoostingSettings, n_features: int, n_rows: int, depth: int, number: int, rng: np.random.Generator
 ) -> FloatArray | None:
     """What is added to the scores of features, level by level, in units of chance; None is nothing.
 
@@ -153,8 +158,8 @@ def _noise(
     """
     if settings.random_strength == 0:
         return None
-    fades = expit(np.log(len(rows.grade)) - settings.learning_rate * number)
-    return rng.normal(0.0, settings.random_strength * fades, (depth, rows.source.shape[1]))
+    fades = expit(np.log(n_rows) - settings.learning_rate * number)
+    return rng.normal(0.0, settings.random_strength * fades, (depth, n_features))
 
 
 def _by_column(X: Any) -> Any:
