@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwise._compiled import compiled, compiled_sums
+from rankwise._compiled import compiled, compiled_sums, compiled_sums_in_place
 
 # What the weight of a pair is.
 EQUAL, PLACES, DISTANCE, PRECISION_SUM, FIRST_HIT, CASCADE, NEIGHBORS = range(7)
@@ -197,7 +197,7 @@ def _scatter(query, start, factor, total, weighting, gradient, hessian):
         hessian[row] += weighting.sigma**2 * factor * query.hessian[a]
 
 
-@compiled_sums
+@compiled_sums_in_place
 def _add_pairs_of_places(query, discount, table):
     """Pairs weighted by gains of rows and discounts of places, in one pass each: LambdaRank spends its time here.
 
@@ -208,7 +208,8 @@ def _add_pairs_of_places(query, discount, table):
     whole = (n + _LANES - 1) // _LANES * _LANES
     score, power, gain = table[0, :whole], table[1, :whole], table[3, :whole]
     root, places = table[4, :whole], table[8, :whole]
-    places[:n] = discount[:n]
+    for b in range(n):
+        places[b] = discount[b]
     for b in range(n, whole):
         score[b], power[b], gain[b], root[b], places[b] = 0.0, 1.0, 0.0, 0.0, 0.0
     total = 0.0
@@ -233,7 +234,7 @@ def _add_pairs_of_places(query, discount, table):
     return total / 2
 
 
-@compiled_sums
+@compiled_sums_in_place
 def _pushes_of_row(score, power, gain, place, by_gap, scores, powers, gains, roots, places):
     """What all others do to one row: signed pushes, second derivatives, and the pushes without their signs."""
     least, per_gap = (_LEAST_GAP, 1.0) if by_gap else (1.0, 0.0)

@@ -106,7 +106,7 @@ class LevelGrower:
             cut, side = int(best.code[feature]), bool(best.missing_left[feature])
             sums = sample.divided(feature, cut, side, 1 << level)
             leaves = self._divided(leaves, feature, sums, l2)
-            left, right = np.split(sums[:, 2], 2)
+            left, right = sums[: len(sums) // 2, 2], sums[len(sums) // 2 :, 2]
             # If nothing was missing in training, missing values go with the larger part of the rows.
             missing_left = side if self.columns.has_missing[feature] else bool(left.sum() >= right.sum())
             trees.record(level, self.features, feature, cut, cut + 1, missing_left, best.score[feature] - before)
@@ -131,7 +131,7 @@ class LevelGrower:
 
     def _divided(self, before: Leaves, feature: int, sums: FloatArray, l2: float) -> Leaves:
         """Leaves after a cut: values left and right of a feature with a sign may not cross the middle between them."""
-        lower, upper = np.tile(before.lower, 2), np.tile(before.upper, 2)
+        lower, upper = (np.concatenate([bound, bound]) for bound in (before.lower, before.upper))
         if len(self.signs) and self.signs[feature]:
             sign, half = int(self.signs[feature]), len(before.lower)
             for own in range(half):

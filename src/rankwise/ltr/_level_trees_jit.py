@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwise._compiled import compiled, compiled_sums
+from rankwise._compiled import compiled, compiled_in_place, compiled_sums_in_place
 
 
 class Columns(NamedTuple):
@@ -176,7 +176,7 @@ def best_sparse_cuts(columns, features, leaf, gradients, leaves, l2, cuts):
         _take_best(feature, n_codes, has_missing, score, 0, cuts)
 
 
-@compiled
+@compiled_in_place
 def _take_best(feature, n_codes, has_missing, score, number, cuts):
     """Write the first cut of the highest score."""
     cuts.score[feature] = -np.inf
@@ -188,7 +188,7 @@ def _take_best(feature, n_codes, has_missing, score, number, cuts):
                 cuts.missing_left[feature] = missing_left == 1
 
 
-@compiled
+@compiled_in_place
 def _add_rows(rows, gradients, columns, tables):
     """Add gradients by code for four features at once: each row is looked up once, and sums need not wait for others.
 
@@ -204,7 +204,7 @@ def _add_rows(rows, gradients, columns, tables):
         of_fourth[fourth[row]] += gradient
 
 
-@compiled
+@compiled_in_place
 def _run_up(table, number, last, is_left, histograms, start, left, right):
     """Make running sums of a side, take them from the leaf before the cut for the other side; empty the table.
 
@@ -224,13 +224,13 @@ def _run_up(table, number, last, is_left, histograms, start, left, right):
         histograms[own, 0, at], histograms[own, 1, at] = total.real, total.imag
 
 
-@compiled
+@compiled_in_place
 def _n_cuts(n_codes, has_missing, missing_left):
     """Number of cuts of a feature; after the last code, only missing values can go right."""
     return n_codes if has_missing and not missing_left else n_codes - 1
 
 
-@compiled_sums
+@compiled_sums_in_place
 def _add_score(histograms, start, place, last, has_missing, leaves, leaf, l2, sign, scores, number):
     """Add the score of a leaf for each cut, with missing values on the right and on the left."""
     is_free = sign == 0 and leaves.lower[leaf] == -np.inf and leaves.upper[leaf] == np.inf
@@ -255,7 +255,7 @@ def _add_score(histograms, start, place, last, has_missing, leaves, leaf, l2, si
             scores[number, side, code] += both / (left_hessian * right_hessian)
 
 
-@compiled
+@compiled_in_place
 def _add_bounded_score(
     histograms, start, place, n_cuts, missing_gradient, missing_hessian, leaves, leaf, l2, sign, scores
 ):
