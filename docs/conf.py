@@ -28,6 +28,7 @@ html_theme = "furo"
 html_title = "rankwise"
 html_static_path = ["_static"]
 html_css_files = ["rankwise.css"]
+html_js_files = ["rankwise.js"]
 html_show_sphinx = False
 html_copy_source = False
 pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-contrast-dark"
@@ -92,7 +93,7 @@ def link_names(app, doctree):
     names = public_names()
     for literal in list(doctree.findall(nodes.literal)):
         first, dot, rest = literal.astext().partition("(")[0].partition(".")
-        if first not in names or isinstance(literal.parent, nodes.reference | addnodes.pending_xref):
+        if first not in names or is_linked(literal):
             continue
         target = names[first] + dot + rest
         link = addnodes.pending_xref(
@@ -100,6 +101,15 @@ def link_names(app, doctree):
         )
         literal.replace_self(link)
         link += literal
+
+
+def is_linked(node):
+    """Whether the node is the text of a link, or part of it: links within links lose their text."""
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, nodes.reference | addnodes.pending_xref):
+            return True
+    return False
 
 
 def qualify_links(app, doctree):
