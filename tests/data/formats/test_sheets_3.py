@@ -42,6 +42,23 @@ def test_the_column_taken_for_the_first_place_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "names", ["Choice 1,Choice 2,Choice 3", "Vote [1st choice],Vote [2nd choice],Vote [3rd choice]"]
+)
+def test_ballots_that_name_somebody_twice_are_counted_and_can_be_dropped(tmp_path, names):
+    path = written(tmp_path, f"Ballot,{names}\n1,Ann,Bob,Cid\n2,Bob,Ann,\n3,Ann,,\n4,Ann,Bob,Bob\n5,Cid,Ann,Bob\n")
+    with pytest.raises(RankwiseFormatError, match="line 5: item 'Bob' is listed twice") as caught:
+        read_rankings(path)
+    assert "to drop the row, add invalid='drop'" in caught.value.cure
+    (choice,) = caught.value.choices
+    rankings, _, reading = read_with_reading(path, **choice)
+    assert len(rankings) == 4
+    assert reading.dropped == {"an item is listed twice": 1}
+    text = (tmp_path / path).read_text() + "6,Ann,Ann,Cid\n"
+    with pytest.raises(RankwiseFormatError, match=r"listed twice \(2 of 6 rows are not rankings\)"):
+        read_rankings(written(tmp_path, text), **{**choice, "invalid": "raise"})
+
+
+@pytest.mark.parametrize(
     "text",
     [
         # The column before the second place holds other answers.

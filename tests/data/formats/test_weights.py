@@ -41,6 +41,21 @@ def test_an_ignored_column_is_no_weight(tmp_path):
     assert survey.roles["weight"].role == "ignored"
 
 
+@pytest.mark.parametrize(
+    ("text", "weighed"),
+    [
+        ("votes,rank_a,rank_b,rank_c\n5,1,2,3\n3,x,1,2\n2,2,1,3\n2,2,1,3\n", [5, 2, 2]),
+        ("votes,1st,2nd,3rd\n5,Ann,Bob,Cid\n3,Bob,Bob,Ann\n2,Cid,Bob,Ann\n", [5, 2]),
+        ("votes,Food,Price\n2,Satisfied,Neutral\n1,Neutral,Satisfied\n", [2, 1]),
+    ],
+)
+def test_a_slip_or_a_word_does_not_hide_the_weights(tmp_path, text, weighed):
+    path = written(tmp_path, text)
+    with pytest.raises(RankwiseFormatError, match="column 'votes' may say how often each ranking counts") as caught:
+        read_rankings(path)
+    assert read_rankings(path, **caught.value.choices[0], invalid="drop").weights.tolist() == weighed
+
+
 @pytest.mark.parametrize("layout", ["orders", "pairwise", "judged"])
 def test_rows_without_a_weight_are_dropped_in_other_layouts(tmp_path, layout):
     text = {

@@ -26,6 +26,15 @@ def test_marked_ties_are_ties(tmp_path):
     assert read_rankings(written(tmp_path, text), **reading.options) == rankings
 
 
+def test_a_slip_beside_marked_ties_is_named(tmp_path):
+    # Without A and B, which hold the slip, the others would be two items, and "=1" an item of orders.
+    path = written(tmp_path, "Judge,A,B,C,D\nAnn,=1,=1,3,4\nBob,1,T2,T2,4\nCid,2,1,3,4\nDee,1/2,1/2,3,4\n")
+    for options in ({}, {"items": ["A", "B", "C", "D"]}):
+        with pytest.raises(RankwiseFormatError, match="line 5, column 2: '1/2' is not a position"):
+            read_rankings(path, **options)
+    assert len(read_rankings(path, invalid="drop")) == 3
+
+
 def test_names_that_look_like_marks_are_items(tmp_path):
     path = written(tmp_path, "choice_1,choice_2,choice_3\nT1,T2,T3\nT2,T1,T3\nT3,T2,T1\n")
     assert set(read_rankings(path).items) == {"T1", "T2", "T3"}

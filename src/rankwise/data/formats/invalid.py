@@ -138,6 +138,8 @@ def _bad_rows(
 ) -> tuple[dict[int, BadRow], list[str]]:
     """The rows that are not rankings, and notes about the others."""
     blanks = blanks_given(options.get("missing_values", MISSING))
+    if fit.layout == "orders":
+        return _repeated_items(table, {**fit.options, **options}, blanks), []
     if fit.layout not in ("positions", "scores"):
         return _dropped_rows(table, fit, options, blanks) if drop else {}, []  # else the readers refuse them
     given = {**fit.options, **options}
@@ -169,10 +171,7 @@ def _dropped_rows(table: Table, fit: Fit, options: Mapping[str, Any], blanks: se
             "invalid='drop' drops rows, but here a row is an item, of all judges",
             cure="Correct the cells, or name the judges whose columns are rankings: judges=[...].",
         )
-    if fit.layout == "orders":
-        columns = chosen_columns(table, given.get("columns"), given.get("prefix"), given.get("weights"), "columns")
-        found = dict.fromkeys(repeated_names(table, columns, blanks).tolist(), "an item is listed twice")
-    elif fit.layout == "strings":
+    if fit.layout == "strings":
         found = bad_orders(table, given, blanks) if "column" in given else {}
     elif fit.layout == "long":
         found = bad_rows_of_long(table, given, blanks)
@@ -181,6 +180,21 @@ def _dropped_rows(table: Table, fit: Fit, options: Mapping[str, Any], blanks: se
     else:
         found = bad_choices(table, given, options.get("missing_values", MISSING))
     return {row: BadRow(why, why) for row, why in found.items()}
+
+
+def _repeated_items(table: Table, given: Mapping[str, Any], blanks: set[str]) -> dict[int, BadRow]:
+    """The rows of orders that list an item twice; the first in detail, for the error."""
+    if given.get("columns") is None and given.get("prefix") is None:
+        return {}  # the reader says that it cannot find the columns
+    columns = chosen_columns(table, given.get("columns"), given.get("prefix"), given.get("weights"), "columns")
+    why = "an item is listed twice"
+    bad = dict.fromkeys(repeated_names(table, columns, blanks).tolist(), BadRow(why, why))
+    if bad:
+        first = min(bad)
+        cells = [table.column(name)[first] for name in columns]
+        twice = next(cell for at, cell in enumerate(cells) if cell in cells[:at] and cell not in blanks)
+        bad[first] = BadRow(why, f"item {shown(twice)} is listed twice")
+    return bad
 
 
 def misfit(table: Table, options: Mapping[str, Any]) -> Fit | None:
@@ -318,7 +332,7 @@ def _refusal(
     row = bad[first]
     arguments = fit.arguments(**{name: value for name, value in options.items() if name not in fit.options})
     choices = []
-    cure = "Correct it"
+    cure = "Give every item one place" if fit.layout == "orders" else "Correct it"
     value = None if row.cell is None else place_meanings(table, [row.cell])[row.cell]
     are_words = value is None and row.cell is not None and _mostly_words(table, {**fit.options, **options})
     if are_words:

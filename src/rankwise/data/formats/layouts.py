@@ -41,6 +41,7 @@ from rankwise.data.formats.survey_cells import (
     looks_like_codes,
     mostly_numbers,
     ranking_numbers,
+    repeated_names,
     repeats_cells,
 )
 from rankwise.data.formats.survey_fits import all_fits, worded_places
@@ -125,7 +126,7 @@ def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]
     if clear is not None:
         return clear
     if count is not None:
-        _ask_for_weights(seen, count, layout, options)
+        _ask_for_weights(seen, count, [f for f in all_fits(seen, count) if layout in ("auto", f.layout)], options)
     fits = [fit for fit in all_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
     fits = _widened(seen, fits, options)
     if len(fits) == 1:
@@ -136,7 +137,10 @@ def layout_found(table: Table, seen: Table, layout: str, options: dict[str, Any]
         return Fit("positions") if fits[0].layout == "positions" and options.get("items") else fits[0]
     if fits:
         raise _either_way(seen, fits, options)
-    return _layout_supposed(seen, layout, options if count is None else {**options, "weights": count})
+    supposed = _layout_supposed(seen, layout, options if count is None else {**options, "weights": count})
+    if count is not None and supposed.options:  # the columns are known, and a cell in them is wrong or a word
+        _ask_for_weights(seen, count, [supposed], options)
+    return supposed
 
 
 def _refuse_second_table(table: Table) -> None:
@@ -205,10 +209,9 @@ def _layout_supposed(seen: Table, layout: str, options: dict[str, Any]) -> Fit:
     if rated:
         raise _either_way(seen, rated, options)
     likely = [fit for fit in likely_fits(seen, options.get("weights")) if layout in ("auto", fit.layout)]
-    _refuse_blanks(seen, likely)
-    for fit in likely:
-        if fit.layout == "positions":
-            refuse_ticks(seen, fit.columns(seen), options)
+    _refuse_other_answers(seen, likely, options)
+    if _repeat_items(seen, likely):
+        return replace(likely[0], reason="The names of the columns say places.")
     if layout != "auto" and (not likely or layout == "judges"):
         return Fit(layout)  # type: ignore[arg-type]  # the reader says what is missing
     what = "no layout fits" if layout == "auto" else f"the layout {layout!r} does not clearly fit"
@@ -217,9 +220,15 @@ def _layout_supposed(seen: Table, layout: str, options: dict[str, Any]) -> Fit:
     raise error
 
 
-def _ask_for_weights(table: Table, count: str, layout: str, options: dict[str, Any]) -> None:
+def _repeat_items(table: Table, likely: list[Fit]) -> bool:
+    """Whether these are orders but for a few rows that list an item twice; the check of the rows names them."""
+    if [fit.layout for fit in likely] != ["orders"]:
+        return False
+    return 0 < 2 * len(repeated_names(table, likely[0].columns(table))) <= len(table)
+
+
+def _ask_for_weights(table: Table, count: str, fits: list[Fit], options: dict[str, Any]) -> None:
     """Refuse a column that may be the weights, with the calls to choose from, if a layout fits beside it."""
-    fits = [fit for fit in all_fits(table, count) if layout in ("auto", fit.layout)]
     if not fits:
         return
     with_count: dict[str, Any] = {**options, "weights": count}
@@ -301,8 +310,8 @@ def _must_be_positions(table: Table, names: Sequence[str], prefix: str) -> bool:
     return not are_numbered(names) and (prefix.lower().startswith(PREFIXES) or mostly_numbers(table, names))
 
 
-def _refuse_blanks(table: Table, likely: list[Fit]) -> None:
-    """Refuse a table whose rankings are most likely in columns without a cell."""
+def _refuse_other_answers(table: Table, likely: list[Fit], options: dict[str, Any]) -> None:
+    """Refuse a table whose rankings are most likely in columns without a cell, or in boxes that were ticked."""
     groups = [names for _, names in known_prefixes(table)]
     groups += [list(group.values()) for group in numbered_groups(table.header)]
     empty = {name for name in table.header if set(MISSING).issuperset(table.coded(name)[0])}
@@ -312,6 +321,9 @@ def _refuse_blanks(table: Table, likely: list[Fit]) -> None:
             f"all cells of {listed(blank)} are blank",
             cure="If the rankings belong there, get the file with the answers; else name the columns that hold them.",
         )
+    for fit in likely:
+        if fit.layout == "positions":
+            refuse_ticks(table, fit.columns(table), options)
 
 
 def _either_way(table: Table, fits: list[Fit], options: dict[str, Any]) -> RankwiseFormatError:

@@ -30,6 +30,8 @@ _WITH_UNIT = re.compile(
 #: what result lists say of those who have no place
 NOT_PLACED = ("DNF", "DNS", "DSQ", "DQ", "DNC", "dnf", "dns", "dsq", "dq", "dnc")
 _SHOWN_MARKS = 3
+# How many different places stand in a column for each cell that is none, at least.
+_PLACES_PER_SLIP = 2
 # What counted ballots hold where a voter named nobody, in lower case.
 _NO_VOTES = frozenset(
     (
@@ -42,7 +44,8 @@ _NO_VOTES = frozenset(
 def without_marks(table: Table) -> Table:
     """The table with plain places in columns where some cells say that a place is shared, or that there is none.
 
-    A column qualifies if all its cells are numbers, places so marked, or words such as DNF. Nothing else is changed.
+    A column qualifies if nearly all its cells are numbers, places so marked, or words such as DNF. Nothing else is
+    changed.
     """
     columns = list(table.columns)
     units: list[str] = []
@@ -128,9 +131,9 @@ def without_no_answers(table: Table, names: Collection[str] | None = None) -> Ta
 
 
 def _plain_places(column: Column, most: int) -> dict[str, str]:
-    """The marked cells of a column of places and what stands for them; empty if there are none, or other cells too."""
+    """The marked cells of a column of places and what stands for them; empty if there are none, or many other cells."""
     said: dict[str, str] = {}
-    n_plain = 0
+    n_plain = n_others = 0
     for cell in column.distinct:
         if cell in MISSING:
             continue
@@ -142,8 +145,11 @@ def _plain_places(column: Column, most: int) -> dict[str, str]:
             found = _TIED.fullmatch(cell)
             place = found and (int(found["place"]) if found["place"].isdigit() else place_in_words(found["place"]))
             if not found or not place or place > most or not (found["mark"] or found["after"]):
-                return {}
-            said[cell] = str(place)
+                n_others += 1  # a slip, which the check of the rows names
+            else:
+                said[cell] = str(place)
+    if n_others * _PLACES_PER_SLIP > n_plain + len(said):
+        return {}
     # T1, T2 and the like may be names of items, unless numbers stand beside them.
     return said if n_plain or any("=" in cell for cell in said) else {}
 
