@@ -1,4 +1,4 @@
-"""Means of targets, with and without pairs."""
+"""Means of targets, with and without pairs, and what leaves hold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankwise.embeddings import KemenyEmbedding
-from rankwise.trees.structure import TargetRows
+from rankwise.trees.structure import LeafRows, TargetRows
 from tests.trees.test_gaps import make_data
 
 
@@ -41,3 +41,15 @@ def test_vectors_of_all_pairs_are_not_written_out_for_means(monkeypatch):
     monkeypatch.setattr(TargetRows, "vectors", lambda self, rows: pytest.fail("vectors are written out"))
     y = make_data("incomplete")[1]
     assert TargetRows(y, is_pairs=True).mean(np.ones(len(y))).shape == (10,)
+
+
+def test_leaves_hold_weights_in_half_of_the_bytes_where_that_is_exact():
+    rankings, leaf = TargetRows(np.array([[1.0, 2.0], [2.0, 1.0]]), is_pairs=True), np.array([0, 0, 1], np.int32)
+    for weights, kind in (
+        ([2.0, 3.0, 1.0], np.float32),
+        ([2.0, 0.1, 1.0], np.float64),
+        ([1e300, 1.0, 1.0], np.float64),
+    ):
+        held = LeafRows.collect(rankings, np.array([0, 1, 0]), np.array(weights), leaf, 2)
+        assert held.compact().weights.dtype == kind
+        np.testing.assert_array_equal(held.compact().values, held.values)

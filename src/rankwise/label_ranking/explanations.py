@@ -212,7 +212,7 @@ def pair_shares(tree: Tree, i: int, j: int, n_items: int) -> FloatArray:
         first, second = contents.targets.values[contents.rows][:, [i, j]].T
         before = (first < second) + 0.5 * (first == second)
         total = np.add.reduceat(contents.weights * before, contents.start[:-1])
-        return np.asarray(total / np.add.reduceat(contents.weights, contents.start[:-1]))
+        return np.asarray(total / np.add.reduceat(contents.weights, contents.start[:-1], dtype=np.float64))
     low, high = min(i, j), max(i, j)
     pair = int(np.flatnonzero((np.array(np.triu_indices(n_items, 1)) == [[low], [high]]).all(axis=0))[0])
     if isinstance(contents, LeafGaps):

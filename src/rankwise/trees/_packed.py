@@ -67,8 +67,8 @@ class PackedForest:
         first_sets = np.cumsum(n_sets) - n_sets
         n_bits = int(max(tree.feature.max() for tree in trees)).bit_length()
         record = _NODE if int(roots[-1]).bit_length() + n_bits <= _BITS_OF_NODE else _WIDE_NODE
-        kinds = record, np.float64, np.uint8, np.int32
-        nodes = tuple(np.zeros(roots[-1], kind) for kind in kinds)
+        n = int(roots[-1])
+        nodes = np.zeros(n, record), np.zeros(n), np.zeros(n, np.uint8), np.zeros(n, np.int32)
         sets = np.zeros((n_sets.sum() + 1, max(tree.sets.shape[1] for tree in trees)), np.uint64)
         rankings = LeafRankings.of(trees)
         first_leaf = 0
@@ -128,7 +128,7 @@ class LeafRankings(NamedTuple):
         counts = np.concatenate([np.diff(own.start) for own in leaves])
         start = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         numbers = np.concatenate([own.rows for own in leaves])
-        weights = np.concatenate([own.weights for own in leaves])
+        weights = np.concatenate([own.weights for own in leaves], dtype=np.float64)
         contents = np.where(counts == 1, numbers[start[:-1]], -1 - np.arange(len(counts)))
         return cls(start, numbers, weights, PairBits.of(positions, *np.triu_indices(positions.shape[1], 1)), contents)
 

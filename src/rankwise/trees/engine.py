@@ -304,7 +304,7 @@ class TrainingSet:
                     parts = contents.start, contents.rows, contents.weights
                     return replace(tree, contents=LeafGaps(distinct, *parts, tree.parent.astype(np.int32), self._usual))
             elif is_much or len(contents.rows) <= _FEW_RANKINGS * n_leaves:
-                return replace(tree, contents=contents)
+                return replace(tree, contents=contents.compact())
         sums, known = np.zeros((2, n_leaves, self.targets.size))
         _leaves_jit.add_to_leaves(self.targets.values, self.targets.is_pairs, weights, rows, leaf, sums, known)
         if (known == 0).any():

@@ -159,20 +159,20 @@ class LeafRows:
         Where the rankings of each leaf begin.
     rows : ndarray of int32
         Their numbers, leaf by leaf.
-    weights : ndarray of float64
+    weights : ndarray of float64, or of float32 where that is exact
         Weight of each.
     """
 
     targets: TargetRows
     start: npt.NDArray[np.int32]
     rows: npt.NDArray[np.int32]
-    weights: FloatArray
+    weights: npt.NDArray[np.floating]
 
     _saved: ClassVar[Saved] = {
         "targets": instance("TargetRows"),
         "start": INTS_32,
         "rows": INTS_32,
-        "weights": FLOATS,
+        "weights": array("float32 float64", 1),
     }
 
     @classmethod
@@ -204,7 +204,14 @@ class LeafRows:
 
     def add_to(self, out: FloatArray, leaf: LeafNumbers, scale: FloatArray) -> None:
         """Add to every row of ``out`` the mean of its leaf, each coordinate times its scale."""
-        _leaves_jit.add_rankings(leaf, self.start, self.rows, self.weights, self.targets.values, scale, out)
+        weights = self.weights.astype(np.float64, copy=False)
+        _leaves_jit.add_rankings(leaf, self.start, self.rows, weights, self.targets.values, scale, out)
+
+    def compact(self) -> LeafRows:
+        """The same in less memory: how often a row was drawn, and most weights, fit into half of the bytes."""
+        with np.errstate(over="ignore"):  # infinity is not equal to what it was
+            small = self.weights.astype(np.float32)
+        return replace(self, weights=small) if np.array_equal(small, self.weights) else self
 
     def _check_saved(self) -> None:
         """Every leaf has rows, and these exist."""
