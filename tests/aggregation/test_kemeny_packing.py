@@ -93,14 +93,3 @@ def test_hard_tournaments_are_bounded_at_once():
     result = kemeny(tournament(100, 0), method="local-search", time_limit=2.0, random_state=0)
     assert not result.optimal
     assert 0 < result.gap < 0.22
-
-
-def test_dynamic_programming_proves_what_linear_programs_do_not():
-    """The Paley tournament of 19 items: no order breaks fewer than 64 of its 171 majorities (LOLIB's pal19: 107)."""
-    squares = {x * x % 19 for x in range(1, 19)}
-    wins = np.array([[float((i - j) % 19 in squares) for j in range(19)] for i in range(19)])
-    for method in ("auto", "exact"):
-        result = kemeny(wins, method=method, random_state=0)
-        assert result.optimal
-        assert result.cost == 171 - 107
-        assert result.method == "dp"

@@ -18,6 +18,7 @@ import numpy as np
 
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.aggregation import _kemeny_proof_jit
+from rankwise.aggregation._kemeny_prefixes import prove_by_prefixes
 from rankwise.aggregation._kemeny_programs import TOLERANCE, Inequalities, LinearProgram
 from rankwise.aggregation._kemeny_search import Bounds, Clock
 
@@ -47,6 +48,8 @@ def prove(bounds: Bounds, clock: Clock, triangles: IntArray, search: Callable[[]
     if not bounds.proven:
         search()
         program.tighten(bounds, clock)
+    if not bounds.proven and not clock.over:
+        prove_by_prefixes(bounds, clock.at_most(0.75 * clock.left), program.settled_pairs(bounds.beaten_by))
     if not bounds.proven and not clock.over:
         program.branch(bounds, clock)
     return program.settled_pairs(bounds.cost)

@@ -93,6 +93,11 @@ class Bounds:
         """Whether no order can be cheaper."""
         return is_proven(self.cost, self.lower, self.step)
 
+    @property
+    def beaten_by(self) -> float:
+        """What an order that costs less than the best known may cost at most."""
+        return self.cost - _least_saving(self.cost, self.step)
+
     def offer(self, order: IntArray) -> None:
         """Improve an order by insertion, and keep it if it is cheaper than the best."""
         order = order.copy()
@@ -107,8 +112,11 @@ def is_proven(cost: float, lower: float, step: float) -> bool:
 
     All costs differ by multiples of ``step``.
     """
-    precision = 1e-8 * max(1.0, abs(cost))
-    return cost - lower < max(step - 1e-6 * max(1.0, step), precision)
+    return cost - lower < _least_saving(cost, step)
+
+
+def _least_saving(cost: float, step: float) -> float:
+    return max(step - 1e-6 * max(1.0, step), 1e-8 * max(1.0, abs(cost)))
 
 
 def cost_step(wins: FloatArray) -> float:

@@ -97,7 +97,8 @@ def kemeny(
         column" (a diagonal below 1 distinguishes a matrix from positions).
     method : {"auto", "exact", "dp", "ilp", "local-search"}, default="auto"
         "auto" and "exact" split the items into components of the majority graph and prove each one optimal by dynamic
-        programming (few items) or by linear and integer programming; "dp" and "ilp" use only one of these;
+        programming (few items), or by linear and integer programming and, to 64 items, a search over the sets of items
+        that may come first; "dp" and "ilp" use only one of these;
         "local-search" only searches, and bounds the gap by pairs and cycles of three. The same holds with ties allowed,
         where "dp" takes up to 18 items.
     time_limit : float, optional
