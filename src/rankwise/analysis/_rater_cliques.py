@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwise._threads import one_thread
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.aggregation import sample_mallows
 from rankwise.aggregation.mallows import mean_displacements
@@ -83,8 +84,9 @@ def rater_cliques(
     tree = _tree(distances)
     heights = np.empty((n_simulations + 1, len(sizes)))
     heights[0] = _lowest(tree, sizes, n)
-    for run, simulated in enumerate(_simulated(part, center, theta, n_simulations, rng), start=1):
-        heights[run] = _lowest(_tree(simulated), sizes, n)
+    with one_thread():  # for hundreds of small products, threads that wait for each other take most of the time
+        for run, simulated in enumerate(_simulated(part, center, theta, n_simulations, rng), start=1):
+            heights[run] = _lowest(_tree(simulated), sizes, n)
     # For each size the share of the runs with a group as tight, and the smallest share over the sizes of each run.
     ordered = np.sort(heights, axis=0)
     shares = np.column_stack(
