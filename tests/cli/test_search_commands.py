@@ -19,6 +19,7 @@ from rankwise.datasets import make_retrieval
 from rankwise.label_ranking import DummyRanker
 from rankwise.ltr import LambdaMART, LinearRanker
 from rankwise.metrics import average_precision_score, ndcg_score
+from rankwise.model_selection import evaluate_rankers
 from tests.cli.running import problem, run, run_json
 
 QUICK = ("--param", "n_estimators=5")
@@ -449,6 +450,17 @@ def test_rankers_and_scores_of_a_letor_file(folder: Path, tmp_path: Path) -> Non
     assert result["policy"] == {"gain": "exp", "threshold": 1.0, "ties": "average", "empty": "skip"}
 
 
+def test_rankers_are_trained_and_measured_on_other_queries(folder: Path) -> None:
+    vali = folder / "vali.txt.gz"
+    result = run_json("rank-evaluate", "--letor", vali, "--train", "linear", "--train", "lambdamart", "-m", "ndcg@5")
+    X, y, qid = documents(vali)
+    rankers = {"linear": LinearRanker(random_state=0), "lambdamart": LambdaMART(random_state=0)}
+    expected = evaluate_rankers(rankers, X, y, qid, ["ndcg@5"], random_state=0)
+    means = {system["system"]: system["means"]["ndcg@5"] for system in result["systems"]}
+    assert means == dict(zip(rankers, expected.means[:, 0].tolist(), strict=True))
+    assert result["notes"] == expected.notes
+
+
 def test_queries_without_relevant_documents(tmp_path: Path) -> None:
     (tmp_path / "rows.txt").write_text("0 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n0 qid:2 1:2\n")
     (tmp_path / "scores.txt").write_text("1\n2\n2\n1\n")
@@ -496,8 +508,10 @@ def test_bad_scores_are_one_line(text: str | None, message: str, tmp_path: Path)
         (["qrels"], 2, "one RUN or more"),
         ([], 2, "one RUN or more"),
         (["--scores", "run"], 2, "--letor"),
-        (["--letor", "qrels"], 2, "--scores or --model"),
+        (["--letor", "qrels"], 2, "--scores, --model or --train"),
         (["qrels", "--letor", "qrels", "--scores", "run"], 2, "drop 'qrels'"),
+        (["qrels", "run", "--train", "linear"], 2, "give it"),
+        (["--letor", "qrels", "--scores", "run", "--train", "linear"], 2, "drop --scores"),
         (["qrels", "run", "-m", "ndgc"], 2, "ndcg@k, dcg@k"),
         (["qrels", "run", "-m", "ndcg@0"], 2, "cut-off"),
         (["qrels", "run", "--ties", "any"], 2, "pessimistic"),

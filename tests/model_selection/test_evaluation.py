@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from rankwise.data.formats.trec import Qrels, Run
+from rankwise.datasets import make_retrieval
+from rankwise.ltr import LinearRanker
 from rankwise.metrics import average_precision_score, ndcg_score
-from rankwise.model_selection import evaluate_runs, evaluate_scores
+from rankwise.model_selection import evaluate_rankers, evaluate_runs, evaluate_scores, train_test_split_by_query
 
 QRELS = Qrels(["1", "1", "2", "3"], ["a", "b", "c", "d"], [2, 1, 1, 1])
 FIRST = Run(["1", "1", "2"], ["b", "a", "c"], [0.9, 0.5, 0.7], ["t"] * 3)
@@ -44,7 +46,25 @@ def test_runs_are_compared_on_the_same_queries():
         evaluate_runs(QRELS, {"first": FIRST, "other": other})
 
 
+def test_rankers_are_measured_on_queries_that_they_did_not_see():
+    X, y, qid = make_retrieval(n_queries=20, random_state=0)[:3]
+    steps = []
+    rankers = {"weak": LinearRanker(C=0.01), "strong": LinearRanker()}
+    found = evaluate_rankers(rankers, X, y, qid, ["ndcg@10"], random_state=3, on_step=lambda *step: steps.append(step))
+    X_train, X_test, y_train, y_test, qid_train, qid_test = train_test_split_by_query(
+        X, y, qid=qid, test_size=0.2, random_state=3
+    )
+    scores = {name: ranker.fit(X_train, y_train, qid=qid_train).predict(X_test) for name, ranker in rankers.items()}
+    by_hand = evaluate_scores(y_test, scores, qid_test, ["ndcg@10"], random_state=3)
+    np.testing.assert_array_equal(found.values, by_hand.values)
+    assert found.queries == by_hand.queries
+    assert found.notes == ["trained on 16 other queries"]
+    assert steps == [("weak", 0.0), ("strong", 0.5)]
+
+
 def test_wrong_arguments_are_named():
+    with pytest.raises(TypeError, match="rankers is not a mapping"):
+        evaluate_rankers([LinearRanker()], [[1.0]], [1], [1])
     with pytest.raises(TypeError, match="runs is not a mapping"):
         evaluate_runs(QRELS, [FIRST])
     with pytest.raises(TypeError, match="scores is not a mapping"):

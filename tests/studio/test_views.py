@@ -1,5 +1,7 @@
 """Views: plain data of the contract, with the numbers of the analysis."""
 
+import contextlib
+import io
 import json
 import re
 import shlex
@@ -554,17 +556,60 @@ def test_few_people_have_no_segments(tmp_path):
     assert "too few" in result["blocks"][0]["text"]
 
 
-def test_search_results_have_code_too(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(("name", "example"), [("queries", "letor"), ("compare", "letor"), ("queries", "trec")])
+def test_code_and_commands_measure_search_results_as_the_page_does(tmp_path, monkeypatch, name, example):
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "search.txt"
-    path.write_bytes(EXAMPLES["search"].content())
-    files = [SearchFile("letor", "search.txt", path)]
-    shown = search_views.show("metrics", files, {}, {}, lambda step, share: None)
-    code = search_code_of(files, {}, {})
-    exec(compile(code["python"], "code", "exec"), {})  # our own code
-    printed = " ".join(capsys.readouterr().out.split())
-    for row in block(shown, "means")["rows"]:
-        assert " ".join(row) in printed
+    given = {"letor": {"search.txt": ("letor", EXAMPLES["search"].content())}, "trec": _trec()}[example]
+    shown, printed = _shown_and_printed(name, given, tmp_path)
+    tables = blocks_of(shown, "table")
+    assert tables
+    for row in (row for table in tables for row in table["rows"]):
+        for words in printed:
+            assert " ".join(row) in words
+
+
+def test_code_and_commands_explain_as_the_page_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {"search.txt": ("letor", EXAMPLES["search"].content())}
+    shown, (in_python, on_command_line) = _shown_and_printed("explain", given, tmp_path)
+    numbers = dict(re.findall(r"feature (\d+) (\S+)", on_command_line))
+    for row in block(shown, "why")["chart"]["rows"]:
+        assert f"{row['label']}: {row['text']}" in in_python
+        assert row["value"] == pytest.approx(float(numbers[row["label"].split()[1]]), abs=6e-5)
+    for document in block(shown, "documents")["rows"]:
+        assert f"{float(document[1]):g}" in in_python
+
+
+def _shown_and_printed(name, given, folder):
+    """A view of search results, and what its code and its commands print, with single spaces."""
+    from typer.testing import CliRunner
+
+    from rankwise.cli.app import app
+
+    for file, (_, content) in given.items():
+        (folder / file).write_bytes(content)
+    files = [SearchFile(role, file, folder / file) for file, (role, _) in given.items()]
+    shown = search_views.show(name, files, {}, {}, lambda step, share: None)
+    code = search_code_of(name, files, {}, shown.pop("used", {}))
+    with contextlib.redirect_stdout(io.StringIO()) as in_python:
+        exec(compile(code["python"], "code", "exec"), {})  # our own code
+    done = [CliRunner().invoke(app, shlex.split(line)[1:]) for line in code["command"].splitlines()]
+    assert [one.exit_code for one in done] == [0] * len(done)
+    printed = (in_python.getvalue(), "".join(one.stdout for one in done))
+    return shown, [" ".join(text.split()) for text in printed]
+
+
+def _trec():
+    """Judgments and two runs."""
+    rng = np.random.default_rng(0)
+    lines = {"judged.qrels": [], "old.run": [], "new.run": []}
+    for query, document in np.ndindex(12, 8):
+        grade = rng.integers(0, 3)
+        lines["judged.qrels"].append(f"{query} 0 d{document} {grade}")
+        for name, noise in (("old.run", 2.0), ("new.run", 0.5)):
+            lines[name].append(f"{query} Q0 d{document} 1 {grade + noise * rng.normal():.4f} {name}")
+    roles = {"judged.qrels": "qrels", "old.run": "run", "new.run": "run"}
+    return {name: (roles[name], "\n".join([*found, ""]).encode()) for name, found in lines.items()}
 
 
 def test_commands_name_every_option():
@@ -623,14 +668,15 @@ def test_two_runs_are_compared(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("comments", "names"),
+    ("comments", "names", "called"),
     [
-        (["docid = G1 inc = 0.5", "docid = G2 inc = 1"], ["G1", "G2"]),
-        (["doc7", "doc8"], ["doc7", "doc8"]),
-        (["doc7", "doc7"], ["document 1", "document 2"]),
-        (["", "doc8"], ["document 1", "document 2"]),
-        (["a note", "on both"], ["document 1", "document 2"]),
+        (["docid = G1 inc = 0.5", "docid = G2 inc = 1"], ["G1", "G2"], ["G1", "G2"]),
+        (["doc7", "doc8"], ["doc7", "doc8"], ["doc7", "doc8"]),
+        (["doc7", "doc7"], ["document 1", "document 2"], ["2", "3"]),
+        (["", "doc8"], ["document 1", "document 2"], ["2", "3"]),
+        (["a note", "on both"], ["document 1", "document 2"], ["2", "3"]),
     ],
 )
-def test_documents_are_called_as_in_the_file(comments, names):
-    assert search_views._document_names(comments) == names
+def test_documents_are_called_as_in_the_file(comments, names, called):
+    rows = np.array([1, 2])  # of the file, whose first one is of another query
+    assert search_views._document_names(["doc6", *comments], rows) == (names, called)

@@ -219,6 +219,10 @@ def rank_evaluate(
     model: Annotated[
         list[str] | None, typer.Option(metavar="MODEL", help="A ranker to score its documents; may be repeated.")
     ] = None,
+    train: Annotated[
+        list[Ranker] | None,
+        typer.Option(help="A ranker to train on four fifths of its queries, and to measure on the others; repeatable."),
+    ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option("--metric", "-m", help="ndcg@10, map, mrr, recall@100, p@5, err@10, ...; one or several."),
@@ -251,19 +255,18 @@ def rank_evaluate(
     """Measure search results: TREC runs, or scores of a LETOR file; several are compared by paired tests."""
     from rankwise.cli import console
     from rankwise.cli.in_and_out import check_writable, write_tables
-    from rankwise.cli.systems import evaluate_run_files, evaluate_score_files, evaluation_as_dict, metric_names
+    from rankwise.cli.systems import (
+        evaluate_run_files,
+        evaluate_score_files,
+        evaluation_as_dict,
+        metric_names,
+        read_documents,
+    )
+    from rankwise.model_selection import evaluate_rankers
 
     check_writable(out, *(files or []), *(scores or []), *(model or []), *([letor] if letor else []))
     names = metric_names(metric or ["ndcg@10", "map", "mrr"])
-    if letor is None:
-        if scores or model:
-            raise typer.BadParameter("--scores and --model score the documents of --letor FILE; give it")
-        if len(files or []) < 2:
-            raise typer.BadParameter("give QRELS and one RUN or more, or --letor FILE with --scores or --model")
-    elif files:
-        raise typer.BadParameter(f"--letor has its own judgments; drop {files[0]!r}, or --letor")
-    elif not scores and not model:
-        raise typer.BadParameter("--letor only has judgments; say what to measure with --scores or --model")
+    _check_what_is_measured(files or [], letor, [*(scores or []), *(model or [])], train or [])
     ties = ties or (Ties.TREC if letor is None else Ties.AVERAGE)
     empty = empty or (Empty.ZERO if letor is None else Empty.SKIP)
     options: dict[str, Any] = {
@@ -277,6 +280,13 @@ def rank_evaluate(
     if letor is None:
         qrels, *runs = files or []
         result = evaluate_run_files(qrels, runs, names, complete=complete, **options)
+    elif train:
+        rankers = {each.value: _ranker(each, Preset.DEFAULT, "ndcg@10", {}, seed, 1) for each in dict.fromkeys(train)}
+        documents = read_documents(letor, zero_based=zero_based)
+        with console.progress() as on_step:
+            result = evaluate_rankers(
+                rankers, documents.X, documents.y, documents.qid, names, on_step=on_step, **options
+            )
     else:
         result = evaluate_score_files(letor, scores or [], model or [], names, zero_based=zero_based, **options)
     policy = {"gain": gain.value, "threshold": threshold, "ties": ties.value, "empty": empty.value}
@@ -288,6 +298,23 @@ def rank_evaluate(
         console.print_json(facts)
     else:
         console.print_tables(tables)
+
+
+def _check_what_is_measured(files: list[str], letor: str | None, scored: list[str], train: list[Ranker]) -> None:
+    """Refuse files and options that do not go together."""
+    if letor is None:
+        if scored or train:
+            raise typer.BadParameter("--scores, --model and --train score the documents of --letor FILE; give it")
+        if len(files) < 2:
+            raise typer.BadParameter(
+                "give QRELS and one RUN or more, or --letor FILE with --scores, --model or --train"
+            )
+    elif files:
+        raise typer.BadParameter(f"--letor has its own judgments; drop {files[0]!r}, or --letor")
+    elif train and scored:
+        raise typer.BadParameter("--train measures on some of the queries; drop --scores and --model, or --train")
+    elif not scored and not train:
+        raise typer.BadParameter("--letor only has judgments; say what to measure with --scores, --model or --train")
 
 
 def rank_explain(

@@ -1,13 +1,13 @@
 """Evaluation of systems that order the documents of queries: TREC runs, or scores of judged documents.
 
-`evaluate_runs` and `evaluate_scores` measure all systems on the same queries and compare them by paired tests;
-``rankwise rank-evaluate`` prints what they return.
+`evaluate_runs`, `evaluate_scores` and `evaluate_rankers`, which trains them first, measure all systems on the same
+queries and compare them by paired tests; ``rankwise rank-evaluate`` prints what they return.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any
 
@@ -19,12 +19,13 @@ from rankwise.data import judged_run
 from rankwise.data.formats.trec import JudgedRun, Qrels, Run
 from rankwise.metrics import ranking_scorer
 from rankwise.model_selection.comparison import Comparison, compare
+from rankwise.model_selection.query_splits import train_test_split_by_query
 from rankwise.model_selection.validation import has_gain, metric_in_words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """Values of systems on the same queries; made by `evaluate_runs` and `evaluate_scores`.
+    """Values of systems on the same queries; made by `evaluate_runs`, `evaluate_scores` and `evaluate_rankers`.
 
     Attributes
     ----------
@@ -231,6 +232,75 @@ def evaluate_scores(
     judged = {name: JudgedRun(grade, np.asarray(score), queries, names) for name, score in scores.items()}
     options = {"gain": gain, "ties": ties, "empty": empty, "threshold": threshold, "max_grade": max_grade}
     return _evaluate(judged, metrics, options, random_state, [])
+
+
+def evaluate_rankers(
+    rankers: Mapping[str, Any],
+    X: ArrayLike,
+    y: ArrayLike,
+    qid: ArrayLike,
+    metrics: Sequence[str] = ("ndcg@10", "map", "mrr"),
+    *,
+    test_size: float = 0.2,
+    random_state: int = 0,
+    on_step: Callable[[str, float], None] | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Train query rankers on some of the queries, and measure and compare them on the others.
+
+    Parameters
+    ----------
+    rankers : mapping
+        Name -> query ranker; copies of them are trained.
+    X : array-like of shape (n_rows, n_features)
+        Features.
+    y : array-like of shape (n_rows,)
+        Relevance, higher is better.
+    qid : array-like of shape (n_rows,)
+        The query of each row.
+    metrics : sequence of str, default=("ndcg@10", "map", "mrr")
+        As in `evaluate_runs`.
+    test_size : float, default=0.2
+        Share of the queries to measure on, drawn as `train_test_split_by_query` does.
+    random_state : int, default=0
+        Seed of the split and of the randomization tests; rankers have seeds of their own.
+    on_step : callable, optional
+        Told which ranker is trained next, and the share of the rankers that are done.
+    **options
+        ``gain``, ``ties``, ``empty``, ``threshold`` and ``max_grade``, as in `evaluate_scores`.
+
+    Returns
+    -------
+    Evaluation
+        A note says how many queries the rankers learned from.
+
+    Examples
+    --------
+    >>> from rankwise.datasets import make_retrieval
+    >>> from rankwise.ltr import LambdaMART, LinearRanker
+    >>> from rankwise.model_selection import evaluate_rankers
+    >>> X, y, qid = make_retrieval(n_queries=30, random_state=0)[:3]
+    >>> rankers = {"linear": LinearRanker(), "trees": LambdaMART(20, random_state=0)}
+    >>> len(evaluate_rankers(rankers, X, y, qid, ["ndcg@10"]).queries)
+    6
+    """
+    from sklearn.base import clone
+
+    if not isinstance(rankers, Mapping) or not rankers:
+        raise TypeError("rankers is not a mapping of names to query rankers; give {'trees': LambdaMART(), ...}")
+    split = train_test_split_by_query(X, y, qid=qid, test_size=test_size, random_state=random_state)
+    X_train, X_test, y_train, y_test, qid_train, qid_test = split
+    scores = {}
+    for number, (name, ranker) in enumerate(rankers.items()):
+        if on_step is not None:
+            on_step(name, number / len(rankers))
+        fitted = clone(ranker).fit(X_train, y_train, qid=qid_train)
+        # Where documents look at the others of their query, their scores need it, too.
+        needed = {"qid": qid_test} if "qid" in signature(fitted.predict).parameters else {}
+        scores[name] = fitted.predict(X_test, **needed)
+    found = evaluate_scores(y_test, scores, qid_test, metrics, random_state=random_state, **options)
+    trained = counted(len(np.unique(np.asarray(qid_train))), "other query", "other queries")
+    return replace(found, notes=[f"trained on {trained}", *found.notes])
 
 
 def _evaluate(

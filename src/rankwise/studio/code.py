@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rankwise.studio.blocks import Params
-from rankwise.studio.search_views import METRICS, SearchFile
+from rankwise.studio.search_views import METRICS, SHOWN_FEATURES, SHOWN_QUERIES, SearchFile
 from rankwise.studio.surveys import arguments
 
 # The commands of each view with their options, and the calls in Python.
@@ -127,11 +127,15 @@ def code_of(view: str, name: str, options: Mapping[str, Any], params: Params) ->
     return {"python": f"{python}\n", "command": "\n".join(commands)}
 
 
-def search_code_of(files: Sequence[SearchFile], options: Mapping[str, Any], params: Params) -> dict[str, str]:
-    """What measures search results again.
+def search_code_of(
+    view: str, files: Sequence[SearchFile], options: Mapping[str, Any], params: Params
+) -> dict[str, str]:
+    """What measures search results again, or explains them.
 
     Parameters
     ----------
+    view : str
+        The view.
     files : sequence of SearchFile
         The files of the project.
     options : mapping
@@ -147,39 +151,60 @@ def search_code_of(files: Sequence[SearchFile], options: Mapping[str, Any], para
     seed = int(options.get("seed") or 0)
     metrics = list(params.get("metrics") or METRICS)
     letor = next((file.name for file in files if file.role == "letor"), None)
+    qrels = next((file.name for file in files if file.role == "qrels"), None)
+    runs = params.get("runs") or [file.name for file in files if file.role == "run"]
+    if letor is not None and "query" in params and "rows" in params:
+        return _explaining_code(letor, seed, params)
     if letor is not None:
         python = [
             "from rankwise.data import read_letor",
             "from rankwise.ltr import LambdaMART, LinearRanker",
-            "from rankwise.model_selection import evaluate_scores, train_test_split_by_query",
+            "from rankwise.model_selection import evaluate_rankers",
             "",
             f"X, y, qid = read_letor({letor!r})",
-            "X_train, X_test, y_train, y_test, qid_train, qid_test = train_test_split_by_query(",
-            f"    X, y, qid=qid, test_size=0.2, random_state={seed}",
-            ")",
-            f"rankers = {{'linear': LinearRanker(random_state={seed})}}",
-            f"rankers['lambdamart'] = LambdaMART(100, random_state={seed})",
-            "scores = {}",
-            "for name, ranker in rankers.items():",
-            "    scores[name] = ranker.fit(X_train, y_train, qid=qid_train).predict(X_test)",
-            f"print(evaluate_scores(y_test, scores, qid_test, {metrics!r}, random_state={seed}))",
+            f"rankers = {{'linear': LinearRanker(random_state={seed}), 'lambdamart': LambdaMART(random_state={seed})}}",
+            f"result = evaluate_rankers(rankers, X, y, qid, {metrics!r}, random_state={seed})",
         ]
-        words = ["rankwise", "rank-train", letor, "-o", "model.rankwise", "--seed", str(seed)]
-        return {"python": "\n".join(python) + "\n", "command": shlex.join(words)}
-    qrels = next((file.name for file in files if file.role == "qrels"), None)
-    runs = params.get("runs") or [file.name for file in files if file.role == "run"]
-    if qrels is None or not runs:
+        words = ["--letor", letor, "--train", "linear", "--train", "lambdamart"]
+    elif qrels is not None and runs and view != "explain":
+        python = [
+            "from rankwise.data import read_qrels, read_run",
+            "from rankwise.model_selection import evaluate_runs",
+            "",
+            f"runs = {{name: read_run(name) for name in {runs!r}}}",
+            f"result = evaluate_runs(read_qrels({qrels!r}), runs, {metrics!r}, random_state={seed})",
+        ]
+        words = [qrels, *runs]
+    else:
         return {"python": "", "command": ""}
+    words = ["rankwise", "rank-evaluate", *words, *(word for metric in metrics for word in ("-m", metric))]
+    if view == "queries":
+        python.append(f"print(*result.tables(worst={SHOWN_QUERIES}), sep='\\n\\n')")
+        words += ["--worst", str(SHOWN_QUERIES)]
+    else:
+        python.append("print(result)")
+    return {"python": "\n".join(python) + "\n", "command": shlex.join([*words, "--seed", str(seed)])}
+
+
+def _explaining_code(letor: str, seed: int, params: Params) -> dict[str, str]:
+    """What says again why one document stands above another."""
+    i, j = params["rows"]
+    above, below = params["called"]
     python = [
-        "from rankwise.data import read_qrels, read_run",
-        "from rankwise.model_selection import evaluate_runs",
+        "from rankwise.data import read_letor",
+        "from rankwise.ltr import LambdaMART",
         "",
-        f"runs = {{name: read_run(name) for name in {runs!r}}}",
-        f"print(evaluate_runs(read_qrels({qrels!r}), runs, {metrics!r}, random_state={seed}))",
+        f"X, y, qid = read_letor({letor!r})",
+        f"ranker = LambdaMART(random_state={seed}).fit(X, y, qid=qid)",
+        f"documents = X[qid.astype(str) == {params['query']!r}]",
+        f"for number, effect in enumerate(ranker.explain(documents, {i}, {j}).effects, 1):",
+        "    print(f'feature {number}: {effect:+.3f}')",
+        "print(ranker.predict(documents).round(3))",
     ]
-    words = ["rankwise", "rank-evaluate", qrels, *runs]
-    words += [word for metric in metrics for word in ("-m", metric)] + ["--seed", str(seed)]
-    return {"python": "\n".join(python) + "\n", "command": shlex.join(words)}
+    train = ["rankwise", "rank-train", letor, "-o", "model.rankwise", "--hold-out", "0", "--seed", str(seed)]
+    explain = ["rankwise", "rank-explain", "model.rankwise", letor, "--query", params["query"]]
+    explain += ["--above", above, "--below", below, "--top", str(SHOWN_FEATURES)]
+    return {"python": "\n".join(python) + "\n", "command": f"{shlex.join(train)}\n{shlex.join(explain)}"}
 
 
 def _option(key: str, value: Any, flags: Sequence[str]) -> list[str]:

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwise._tables import TextTable, counted
+from rankwise._typing import IntArray
 from rankwise.data import read_letor, read_qrels, read_run
-from rankwise.model_selection import Evaluation, evaluate_runs, evaluate_scores, train_test_split_by_query
+from rankwise.model_selection import Evaluation, evaluate_rankers, evaluate_runs
 from rankwise.studio import blocks
 from rankwise.studio.blocks import Block, OnStep, Params
 
@@ -30,9 +31,9 @@ _IN_WORDS = {
     "precision": "precision@10: the share of relevant documents among the first 10.",
     "recall": "recall@100: the share of all relevant documents that are among the first 100.",
 }
-_HELD_OUT = 0.2
-_SHOWN_QUERIES, _SHOWN_FEATURES, _LISTED_QUERIES = 50, 15, 200
-_TREES = 100
+#: how many queries and features are shown, those first that matter most
+SHOWN_QUERIES, SHOWN_FEATURES = 50, 15
+_LISTED_QUERIES = 200
 # "docid = GX029-35-5894638 inc = 0.02", as the LETOR collections write it, or a name alone.
 _DOCUMENT = re.compile(r"\bdocid\s*=\s*(\S+)|^#?\s*(\S+)$", re.IGNORECASE)
 
@@ -120,7 +121,7 @@ def _queries(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
     """Query by query, those first where the second of two systems loses most."""
     files, choice = _two_runs(files, params)
     found, note = _evaluated(files, params, seed, on_step)
-    tables = [table for table in found.tables(worst=_SHOWN_QUERIES) if table.title.startswith("Queries by")]
+    tables = [table for table in found.tables(worst=SHOWN_QUERIES) if table.title.startswith("Queries by")]
     words = "The queries that do worst come first."
     if len(found.systems) > 1:
         words = f"First come the queries in which {found.systems[-1]} loses most against {found.systems[0]}."
@@ -175,7 +176,7 @@ def _explain(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
     on_step("reading the file", 0.1)
     X, y, qid, comments = read_letor(letor.path, return_comments=True)
     on_step("training a ranker", 0.3)
-    ranker = LambdaMART(n_estimators=_TREES, random_state=seed).fit(X, y, qid=qid)
+    ranker = LambdaMART(random_state=seed).fit(X, y, qid=qid)
     queries = list(dict.fromkeys(map(str, qid)))
     query = str(params.get("query") or queries[0])
     rows = np.flatnonzero(np.asarray(qid).astype(str) == query)
@@ -184,13 +185,13 @@ def _explain(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
     part = X[rows]
     scores = ranker.predict(part)
     order = np.argsort(-scores, kind="stable")
-    names = _document_names([comments[row] for row in rows])
+    names, called = _document_names(comments, rows)
     a = names.index(str(params["above"])) if params.get("above") in names else int(order[0])
     b = names.index(str(params["below"])) if params.get("below") in names else int(next(i for i in order if i != a))
     if a == b:
         raise ValueError("choose two different documents")
     effects = np.asarray(ranker.explain(part, a, b))
-    strongest = np.argsort(-np.abs(effects), kind="stable")[:_SHOWN_FEATURES]
+    strongest = np.argsort(-np.abs(effects), kind="stable")[:SHOWN_FEATURES]
     verb = "above" if scores[a] > scores[b] else "below"
     drawn = blocks.dots(
         [f"feature {i + 1}" for i in strongest],
@@ -216,6 +217,7 @@ def _explain(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
         "documents": [names[i] for i in order],
         "above": names[a],
         "below": names[b],
+        "used": {"query": query, "rows": [a, b], "called": [called[a], called[b]]},
     }
 
 
@@ -240,13 +242,14 @@ SEARCH_VIEWS: dict[str, Callable[[Sequence[SearchFile], Params, int, OnStep], di
 }
 
 
-def _document_names(comments: Sequence[str]) -> list[str]:
-    """What the comments of the file call the documents of a query, else their numbers."""
+def _document_names(comments: Sequence[str], rows: IntArray) -> tuple[list[str], list[str]]:
+    """What the comments of a file call the documents of a query, else their numbers; and how commands call them."""
     found = [_DOCUMENT.search(comment) for comment in comments]
-    names = [match[1] or match[2] for match in found if match is not None]
-    if len(names) == len(comments) and len(set(names)) == len(names):
-        return names
-    return [f"document {number}" for number in range(1, len(comments) + 1)]
+    if all(found):
+        names = [match[1] or match[2] for match in (found[row] for row in rows) if match is not None]
+        if len(set(names)) == len(names):
+            return names, names
+    return [f"document {number}" for number in range(1, len(rows) + 1)], [str(row + 1) for row in rows.tolist()]
 
 
 def _evaluated(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> tuple[Evaluation, str]:
@@ -263,23 +266,24 @@ def _evaluated(files: Sequence[SearchFile], params: Params, seed: int, on_step: 
     from rankwise.ltr import LambdaMART, LinearRanker
 
     X, y, qid = read_letor(letor.path)
-    if len(np.unique(qid)) < 5:
+    n_queries = len(np.unique(qid))
+    if n_queries < 5:
         raise ValueError("the file has fewer than 5 queries, too few to learn from some and measure on others")
-    split = train_test_split_by_query(X, y, qid=qid, test_size=_HELD_OUT, random_state=seed)
-    X_train, X_test, y_train, y_test, qid_train, qid_test = split
-    scores = {}
-    rankers: dict[str, Any] = {
-        "linear": LinearRanker(random_state=seed),
-        "lambdamart": LambdaMART(_TREES, random_state=seed),
-    }
-    for number, (name, ranker) in enumerate(rankers.items()):
-        on_step(f"training {name}", 0.2 + 0.4 * number)
-        scores[name] = ranker.fit(X_train, y_train, qid=qid_train).predict(X_test)
-    note = (
-        f"Two rankers, linear and lambdamart (trees), learned from {len(np.unique(qid_train)):,} queries of "
-        f"{letor.name} and are measured on the other {len(np.unique(qid_test)):,}."
+    rankers = {"linear": LinearRanker(random_state=seed), "lambdamart": LambdaMART(random_state=seed)}
+    found = evaluate_rankers(
+        rankers,
+        X,
+        y,
+        qid,
+        metrics,
+        random_state=seed,
+        on_step=lambda name, share: on_step(f"training {name}", 0.2 + 0.8 * share),
     )
-    return evaluate_scores(y_test, scores, qid_test, metrics, random_state=seed), note
+    note = (
+        f"Two rankers, linear and lambdamart (trees), learned from {n_queries - len(found.queries):,} queries of "
+        f"{letor.name} and are measured on the other {len(found.queries):,}."
+    )
+    return found, note
 
 
 def _leader(found: Evaluation) -> str:
@@ -295,4 +299,5 @@ def _leader(found: Evaluation) -> str:
         return f"{words}."
     p_value = float(test.p_randomization[0])
     verdict = "which may be chance" if p_value > 0.05 else "more than chance explains"
-    return f"{words}, {verdict} (p = {p_value:.3f})."
+    said = "< 0.001" if p_value < 0.001 else f"= {p_value:.3f}"
+    return f"{words}, {verdict} (p {said})."

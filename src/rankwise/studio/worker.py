@@ -91,7 +91,7 @@ def _made(task: Mapping[str, Any], on_step: OnStep) -> dict[str, Any]:
     if task["kind"] == "search":
         made = search_views.show(view, files, options, params, on_step)
         used = {**params, **made.pop("used", {})}
-        return {**made, "code": search_code_of(files, options, used)}
+        return {**made, "code": search_code_of(view, files, options, used)}
     made = views.show(view, files[0].path, name, options, params, on_step)
     # With what the view chose by itself, such as the rules that it compared.
     used = {**params, **made.pop("used", {})}
