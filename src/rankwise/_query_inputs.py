@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwise._sklearn import num_samples
 from rankwise._typing import ArrayLike
 from rankwise._validation import data_frame
 
@@ -38,7 +39,7 @@ def split_off_queries(X: Any, qid: Any, group: ArrayLike | None = None) -> tuple
     if group is not None:
         if qid is not None:
             raise ValueError("give qid, the query of each row, or group, the number of rows of each query, not both")
-        return X, queries_of_groups(group, len(X) if frame is not None else np.shape(X)[0])
+        return X, queries_of_groups(group, len(X) if frame is not None else num_samples(X))
     if frame is not None and _NAME_OF_QUERIES in frame.columns:
         cure = f"give qid={_NAME_OF_QUERIES!r}, or rename the column"
         if qid is None:

@@ -253,3 +253,8 @@ def test_an_arbitrary_order_of_parts_is_said() -> None:
     notes = robustness(apart).notes
     assert notes[-1].startswith("no ranking compares these 2 groups of items with each other: 0, 1; 2, 3. Their order")
     assert not any("arbitrary" in note for note in robustness([*apart, [nan, 1, 2, nan, nan]]).notes)
+
+
+def test_a_rule_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="'x' is not a rule; choose one of 'kemeny', 'borda'"):
+        robustness(Rankings([[1, 2, 3], [2, 1, 3]]), decode="x")  # type: ignore[arg-type]

@@ -1,25 +1,17 @@
-"""Forged models: saved ones in which parts were changed, with checksums that are right.
+"""Forged and damaged models: saved ones in which parts were changed, with checksums that are right, or some bytes.
 
-Each seed is one forgery. They are loaded and used in child processes, as a forgery that gets past the checks might end
-the process. `attack` starts children on ranges of seeds, and starts another one where one dies or hangs, so nothing is
-lost but the seed that did it. What may come of a forgery: `rankwise.load` refuses it (RankwiseFormatError); or it is
-used, and says something or raises a ValueError or a TypeError. Everything else is a failure.
+Models are chosen so that every class of `rankwise.persistence.classes` is attacked as often as any other: those of
+other libraries, and parts of models, too. What may come of a model: `rankwise.load` refuses it (RankwiseFormatError),
+or it is used, and says something or raises a ValueError or a TypeError. With other bytes it is refused, or is the same.
 """
 
 from __future__ import annotations
 
 import copy
+import importlib.util
 import json
-import os
-import resource
-import subprocess
-import sys
 import tempfile
-import time
-import traceback
-import warnings
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +19,12 @@ import numpy as np
 
 import rankwise
 from rankwise import RankwiseFormatError
+from rankwise.persistence.classes import MODULES
 from rankwise.persistence.container import DTYPES, write_container
+from tests.attack.children import FAILED, Outcome, where
 from tests.persistence.damage import pieces
 from tests.persistence.make_golden import GOLDEN
 
-# Bytes of memory that a child may use, and seconds that it may take for one forgery.
-_MEMORY = 6 * 2**30
-_PATIENCE = 60.0
 _FLOATS = [0.0, -1.0, 0.5, 2.0, 1e-300, 1e308, -1e308, np.nan, np.inf, -np.inf, 2.0**31, 2.0**63]
 _VALUES: list[Any] = [0, -1, 1, 2, 3, 7, 10**6, 2**31, 2**63, 10**400, 0.5, -0.5, 1e308, None, True, False, "x", [], {}]
 _VALUES += [{"tuple": []}, {"dict": []}, {"array": 0}, {"array": 1}, {"object": 0}, {"object": 1}]
@@ -42,20 +33,32 @@ _VALUES += [{"float": "nan"}, {"float": "inf"}, {"float": "-inf"}]
 _REPEATED = 50
 
 
-def save_models(folder: Path) -> int:
-    """Save fitted estimators of every class that can be saved; their number."""
+# How many of the trials change bytes of a file instead of parts of a model.
+_DAMAGED = 0.15
+#: classes that need a library which may not be there
+NEEDS = {"NeuralRanker": "torch"}
+
+
+def prepare(folder: Path) -> int:
+    """Save fitted models of every class that can be saved; the number of classes."""
     from tests.persistence.fitted import fitted_label_rankers, fitted_others
 
     cases = [*fitted_label_rankers("full"), *fitted_label_rankers("incomplete"), *fitted_others()]
     for number, (estimator, _) in enumerate(cases):
         rankwise.save(estimator, folder / f"{number:03d}.rankwise")
-    return len(cases) + save_golden_models(folder)
+    prepare_golden(folder)
+    classes = set(_models_of_classes(_read(folder)))
+    wanted = {name for name in MODULES if name not in NEEDS or importlib.util.find_spec(NEEDS[name])}
+    if classes != wanted:
+        raise AssertionError(f"no model with {wanted - classes} to forge: add it to tests/persistence/fitted.py")
+    return len(classes)
 
 
-def save_golden_models(folder: Path) -> int:
-    """Copy the latest golden file of each kind, as this version saves it; no time is spent to fit anything."""
+def prepare_golden(folder: Path) -> int:
+    """Save the latest golden file of each kind as this version does, which takes no time; their number."""
     latest = {path.stem.partition("-")[2]: path for path in sorted(GOLDEN.glob("*.rankwise"))}
-    latest.pop("neural")  # needs PyTorch
+    if not importlib.util.find_spec("torch"):
+        latest.pop("neural")
     for kind, path in latest.items():
         rankwise.save(rankwise.load(path), folder / f"{kind}.rankwise")
     return len(latest) + _save_sparse_graph(folder)
@@ -72,70 +75,68 @@ def _save_sparse_graph(folder: Path) -> int:
     return 1
 
 
-def attack(folder: Path, seed: int, count: int, *, end: float = np.inf) -> tuple[Counter[str], list[str]]:
-    """Outcomes of the forgeries of so many seeds, and those that must not be, in words."""
-    outcomes: Counter[str] = Counter()
-    failures: list[str] = []
-    last = seed + count
-    while seed < last and time.monotonic() < end:
-        found, seed, ending = _child(folder, seed, last, end)
-        for outcome, said in found:
-            outcomes[outcome] += 1
-            if outcome == "failed":
-                failures.append(said)
-        if ending:
-            outcomes["died"] += 1
-            failures.append(f"seed {seed}: {ending}")
-            seed += 1
-    return outcomes, failures
+def trials(folder: Path) -> Callable[[int], Outcome]:
+    """What comes of forging or damaging one model."""
+    models = _read(folder)
+    by_class = [found for _, found in sorted(_models_of_classes(models).items())]
+    path = Path(tempfile.mkdtemp(dir=folder)) / "forged.rankwise"
 
-
-def _child(folder: Path, seed: int, last: int, end: float) -> tuple[list[list[str]], int, str]:
-    """What a child found, the seed after its last one, and how it ended if it died."""
-    with tempfile.TemporaryFile("w+") as report:
-        command = [sys.executable, "-X", "faulthandler", "-W", "ignore", "-m", "tests.attack.forging"]
-        work = subprocess.Popen(
-            [*command, str(folder), str(seed), str(last)],
-            stdout=report,
-            stderr=subprocess.PIPE if os.environ.get("ATTACK_STDERR") is None else None,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "165"},
-        )
-        size, since, stopped = 0, time.monotonic(), ""
-        while work.poll() is None:
-            try:
-                work.wait(0.2)
-            except subprocess.TimeoutExpired:
-                now = os.fstat(report.fileno()).st_size
-                size, since = (now, time.monotonic()) if now > size else (size, since)
-                if time.monotonic() > end or time.monotonic() - since > _PATIENCE:
-                    stopped = "" if time.monotonic() > end else f"no end after {_PATIENCE:.0f} s"
-                    work.kill()
-                    work.wait()
-                    break
-        report.seek(0)
-        found = [json.loads(line) for line in report if line.endswith("\n")]
-        if work.stderr is not None:
-            tail = work.stderr.read().decode(errors="replace")[:1500]
-            work.stderr.close()
-    seed += len(found)
-    if seed < last and not stopped and time.monotonic() < end:
-        stopped = f"the process ended with {work.returncode}: {tail if 'tail' in locals() else ''}"
-    return found, seed, stopped
-
-
-def _main(folder: str, first: str, last: str) -> None:
-    """Load and use forgeries; a line of the report for each."""
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    warnings.simplefilter("ignore")
-    models = [(path.stem, *pieces(path)) for path in sorted(Path(folder).glob("*.rankwise"))]
-    with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "forged.rankwise"
-        for seed in range(int(first), int(last)):
-            rng = np.random.default_rng(seed)
-            name, manifest, arrays = models[rng.integers(len(models))]
+    def trial(seed: int) -> Outcome:
+        rng = np.random.default_rng(seed)
+        choices = by_class[rng.integers(len(by_class))]
+        name, manifest, arrays = models[choices[rng.integers(len(choices))]]
+        if rng.random() < _DAMAGED:
+            outcome, said = _outcome_of_damage(folder / f"{name}.rankwise", path, rng)
+        else:
             changes = _forge(path, manifest, arrays, rng)
             outcome, said = _outcome(path, _rows(manifest))
-            print(json.dumps([outcome, f"seed {seed}, {name}: {'; '.join(changes)}: {said}"]), flush=True)
+            said = f"{'; '.join(changes)}: {said}"
+        return outcome, f"{name}: {said}"
+
+    return trial
+
+
+_Model = tuple[str, dict[str, Any], list[np.ndarray]]
+
+
+def _read(folder: Path) -> list[_Model]:
+    return [(path.stem, *pieces(path)) for path in sorted(folder.glob("*.rankwise"))]
+
+
+def _models_of_classes(models: list[_Model]) -> dict[str, list[int]]:
+    """The models in which objects of each class lie."""
+    found: dict[str, list[int]] = {}
+    for place, (_, manifest, _) in enumerate(models):
+        for name in {record["class"] for record in manifest["objects"]}:
+            found.setdefault(name, []).append(place)
+    return found
+
+
+def _outcome_of_damage(model: Path, path: Path, rng: np.random.Generator) -> Outcome:
+    """Some bytes are others, lost or there twice; what can be loaded is saved as it was."""
+    whole = model.read_bytes()
+    data = bytearray(whole)
+    for _ in range(rng.integers(1, 4)):
+        place = int(rng.integers(len(data)))
+        stop = place + int(rng.integers(1, 30))
+        change = rng.integers(4)
+        if change == 0:
+            data[place] = int(rng.integers(256))
+        elif change == 1:
+            del data[place:stop]
+        elif change == 2:
+            data[place:place] = data[place:stop]
+        else:
+            del data[place + 1 :]
+    path.write_bytes(data)
+    try:
+        again = rankwise.load(path)
+    except RankwiseFormatError:
+        return "damage refused", ""
+    except Exception as error:
+        return FAILED, f"load of damage raises {where(error)}"
+    rankwise.save(again, path)
+    return ("loaded as it was", "") if path.read_bytes() == whole else (FAILED, "damage loads as another model")
 
 
 def _rows(manifest: dict[str, Any]) -> np.ndarray:
@@ -146,13 +147,13 @@ def _rows(manifest: dict[str, Any]) -> np.ndarray:
     return np.random.default_rng(0).normal(size=(7, width))
 
 
-def _outcome(path: Path, X: np.ndarray) -> tuple[str, str]:
+def _outcome(path: Path, X: np.ndarray) -> Outcome:
     try:
         model = rankwise.load(path)
     except RankwiseFormatError:
         return "refused", ""
     except Exception as error:
-        return "failed", f"load raises {_where(error)}"
+        return FAILED, f"load raises {where(error)}"
     outcome = "used"
     for use in _uses(model, X):
         try:
@@ -162,15 +163,8 @@ def _outcome(path: Path, X: np.ndarray) -> tuple[str, str]:
         except MemoryError:
             outcome = "refused for memory"
         except Exception as error:
-            return "failed", f"use raises {_where(error)}"
+            return FAILED, f"use raises {where(error)}"
     return outcome, ""
-
-
-def _where(error: Exception) -> str:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    ours = [f for f in traceback.extract_tb(error.__traceback__) if "rankwise" in f.filename]
-    at = [f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in (*ours[-2:], frame)]
-    return f"{type(error).__name__}: {str(error)[:200]} ({', '.join(at)})"
 
 
 def _uses(model: Any, X: np.ndarray) -> Iterator[Any]:
@@ -267,7 +261,3 @@ def _form(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return np.repeat(array[..., None], 2, axis=-1)
     with np.errstate(all="ignore"):
         return array.astype(rng.choice(list(DTYPES)))
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])

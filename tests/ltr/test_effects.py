@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
 
 from rankwise.datasets import make_retrieval
 from rankwise.ltr import LambdaMART, LinearRanker, StackedQueryRanker, permutation_importance
@@ -92,3 +93,11 @@ def test_frames_and_sparse_matrices_are_shuffled_alike(data, library):
     np.testing.assert_allclose(dense.importances, sparse.importances, atol=1e-12)
     assert found.to_frame("pandas").columns.tolist() == ["feature", "importance", "standard_error"]
     assert "standard error" in repr(found)
+
+
+def test_rankers_that_are_not_fitted_explain_nothing(data):
+    X, y, qid = data
+    with pytest.raises(NotFittedError):
+        permutation_importance(LinearRanker(), X, y, qid)
+    with pytest.raises(NotFittedError):
+        StackedQueryRanker().explain(X, 0, 1)

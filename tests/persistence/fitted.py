@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from sklearn.base import clone
@@ -44,7 +45,7 @@ from rankwise.label_ranking.additive_features import AdditiveFeatures
 from rankwise.label_ranking.numeric import NumericFeatures
 from rankwise.ltr import LambdaMART, LinearRanker, StackedQueryRanker
 from rankwise.screening import BARTSelector, ConcordanceSelector, ScoreSelector, SymbolicFeatures, SymbolicRegressor
-from rankwise.trees import LeastSquaresForest, LeastSquaresTree
+from rankwise.trees import LeastSquaresForest, LeastSquaresTree, engine
 
 #: an estimator and what it says, as one array
 Case = tuple[Any, Callable[[Any], np.ndarray]]
@@ -122,7 +123,14 @@ def fitted_label_rankers(kind: str) -> list[Case]:
 
 @cache
 def fitted_others() -> list[Case]:
-    return [*_fitted_others(), *_fitted_query_rankers()]
+    return [fitted_with_gaps(), *_fitted_others(), *_fitted_query_rankers()]
+
+
+def fitted_with_gaps() -> Case:
+    """A forest whose leaves hold rankings that leave pairs open, which otherwise needs many items."""
+    with patch.object(engine, "_MOST_SHARES", 0):
+        forest = RankingForest(4, random_state=0).fit(features(), rankings("incomplete"))
+    return forest, lambda forest: forest.predict_pairwise(features())
 
 
 def _fitted_others() -> Iterator[Case]:
@@ -157,9 +165,14 @@ def _fitted_others() -> Iterator[Case]:
     for selector in selectors:
         yield selector.fit(X, target), lambda selector: selector.transform(X)
     yield SymbolicRegressor(2, max_expressions=2000).fit(X, target), lambda regressor: regressor.predict(X)
-    bart = BARTSelector(k=2)  # fitted by hand: the sampler is an extra, and slow
+    yield fitted_bart_selector(), lambda selector: selector.transform(X)
+
+
+def fitted_bart_selector() -> BARTSelector:
+    """Fitted by hand: the sampler is an extra, and slow."""
+    bart = BARTSelector(k=2)
     bart.n_features_in_, bart.scores_ = 3, np.array([0.2, 0.5, 0.3])
-    yield bart, lambda selector: selector.transform(X)
+    return bart
 
 
 def _says_of_rankings(model: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 
 import rankwise
 from rankwise import RankwiseFormatError
@@ -34,7 +34,7 @@ from rankwise.persistence.classes import EXTERNALS, recipe_named
 from rankwise.screening import ConcordanceSelector, ScoreSelector, SymbolicFeatures
 from rankwise.trees import LeastSquaresForest, engine
 from tests.persistence.damage import forge, record_of, set_array, set_part
-from tests.persistence.fitted import features, rankings
+from tests.persistence.fitted import features, fitted_bart_selector, rankings
 
 
 @pytest.fixture
@@ -60,6 +60,20 @@ def forged_is_refused(estimator, change, match, path):
     forge(path, change)
     with pytest.raises(RankwiseFormatError, match=match):
         rankwise.load(path)
+
+
+def regressor_as_ranker(manifest, arrays):
+    """A regressor takes the place of the ranker that a StackedRanker blends."""
+    objects = manifest["objects"]
+    fitted = next(i for i, record in enumerate(objects) if record["class"] == "Ridge" and record["state"])
+    record_of(manifest, "StackedRanker")["state"]["rankers_"]["dict"][0][1]["object"] = fitted
+
+
+def no_quantiles(manifest, arrays):
+    """A fitted transformer without quantiles; the first of its class is a parameter, and not fitted."""
+    states = [record["state"] for record in manifest["objects"] if record["class"] == "QuantileTransformer"]
+    place = next(state["references_"]["array"] for state in states if state)
+    arrays[place] = arrays[place][:0]
 
 
 X = features()
@@ -252,6 +266,17 @@ def query_ranker(ranker):
             set_part("StackedRanker", "weights_", {"dict": []}),
             "no weight",
         ),
+        (
+            lambda: StackedRanker([("a", LabelwiseRanker(Ridge()))], cv=2).fit(X, Y),
+            regressor_as_ranker,
+            "is not a label ranker",
+        ),
+        (
+            lambda: LabelwiseRanker(make_pipeline(QuantileTransformer(n_quantiles=9), Ridge())).fit(X, Y),
+            no_quantiles,
+            "no quantiles",
+        ),
+        (fitted_bart_selector, set_part("BARTSelector", "k", None, "parameters"), "thresholds that are missing"),
         (
             lambda: ConformalRanker(DummyRanker()).fit(X, Y),
             set_array("ConformalRanker", "calibration_scores_", put(0, 2.0)),

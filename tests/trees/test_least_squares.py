@@ -161,3 +161,9 @@ def test_scores_where_targets_are_missing():
     expected = [r2_score(y[:, 0], predicted[:, 0]), r2_score(y[known, 1], predicted[known, 1])]
     assert forest.score(X, y) == pytest.approx(np.mean(expected))
     assert np.isfinite(cross_val_score(LeastSquaresForest(3), X, y, cv=3)).all()
+
+
+def test_scores_of_other_targets_than_those_of_the_fit_are_refused():
+    X = np.arange(12.0).reshape(6, 2)
+    with pytest.raises(ValueError, match="y has 2 targets, but 1 are predicted"):
+        LeastSquaresForest(2).fit(X, X[:, 0]).score(X, X)

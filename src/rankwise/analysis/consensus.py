@@ -269,6 +269,8 @@ def find_consensus(
 ) -> ConsensusResult:
     """The consensus without intervals; messages say by ``names``, where they are known, whose ranking does not fit."""
     compared = rankings.compared
+    if rule not in CONSENSUS_RULES:
+        raise ValueError(f"{rule!r} is not a rule; choose one of {', '.join(map(repr, CONSENSUS_RULES))}")
     if not compared.any():
         raise ValueError("no ranking compares two items, so there is no consensus")
     part = rankings.comparable()

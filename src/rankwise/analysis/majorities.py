@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -131,7 +132,7 @@ class PairSummary(Result):
         list of TextTable
             Two, of a row and a column per item, empty where an item meets itself or is not compared.
         """
-        order = range(len(self.items)) if order is None else order
+        order = range(len(self.items)) if order is None else [operator.index(i) for i in order]
         names, shares = [short_name(item) for item in self.items], self._shares(self.wins)
         before = [["" if np.isnan(shares[i, j]) else f"{shares[i, j]:.1%}" for j in order] for i in order]
         people = [["" if i == j else f"{self.n[i, j]:,.10g}" for j in order] for i in order]

@@ -298,6 +298,8 @@ class UniformNoise(_AdditiveNoise):
 
     def density(self, values: FloatArray) -> FloatArray:
         """Density of the noise of one item."""
+        if self.scale == 0:
+            raise ValueError("scale is 0, so there is no noise that has a density")
         return np.full_like(values, 1 / (2 * self.scale))
 
     def probability_of_lead(self, lead: FloatArray) -> FloatArray:
@@ -372,8 +374,9 @@ class MallowsNoise(NoiseLaw):
 
     def probability_unchanged(self, scores: FloatArray) -> FloatArray:
         """Probability that the ranking stays as it is: (n,)."""
-        model = self._around_identity(scores.shape[1])
-        return np.full(len(scores), np.exp(model.logpmf([model.mode()])[0]))
+        n, k = np.shape(scores)
+        model = self._around_identity(k)
+        return np.full(n, np.exp(model.logpmf([model.mode()])[0]))
 
     def _around_identity(self, k: int) -> Mallows:
         """Law of the places that the places 1 to k go to."""

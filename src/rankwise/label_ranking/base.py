@@ -9,7 +9,7 @@ judges.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, ClassVar, TypeVar, get_args
 
 import numpy as np
@@ -470,6 +470,13 @@ def pairwise_of(ranker: Any, X: Any) -> Any:
     if hasattr(ranker, "steps"):
         return ranker[-1].predict_pairwise(ranker[:-1].transform(X))
     return ranker.predict_pairwise(X)
+
+
+def ensure_label_rankers(rankers: Iterable[Any]) -> None:
+    """Refuse a file in which something else stands where a label ranker, or a pipeline that ends in one, should be."""
+    for ranker in rankers:
+        last = ranker[-1] if hasattr(ranker, "steps") else ranker
+        ensure(hasattr(last, "predict_pairwise"), f"a {type(last).__name__} is not a label ranker")
 
 
 def spread_of_differences(errors: FloatArray, weights: FloatArray) -> FloatArray:

@@ -13,7 +13,13 @@ from rankwise._sklearn import N_JOBS, BaseEstimator, HasMethods, Interval, safe_
 from rankwise._state import FLOATS, PREDICTOR, Saved, check_shape, ensure
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_generator, check_open_share, data_frame, shortlist
-from rankwise.label_ranking.base import LabelRankerMixin, check_label_ranking, pairwise_of, row_blocks
+from rankwise.label_ranking.base import (
+    LabelRankerMixin,
+    check_label_ranking,
+    ensure_label_rankers,
+    pairwise_of,
+    row_blocks,
+)
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.predictive import Law, theta_from_pairwise, worths_from_pairwise
 
@@ -281,6 +287,7 @@ class ConformalRanker(LabelRankerMixin, BaseEstimator):
         return tags
 
     def _check_saved(self) -> None:
+        ensure_label_rankers([self.ranker_])
         scores, weights = self.calibration_scores_, self.calibration_weights_
         check_shape(weights, scores.shape, "the weights of the scores")
         ensure(len(scores) > 0 and (np.diff(scores) >= 0).all(), "the scores are not in order")

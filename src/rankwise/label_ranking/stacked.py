@@ -34,7 +34,7 @@ from rankwise.data import Rankings
 from rankwise.embeddings import KemenyEmbedding, decode_pairwise, pairwise_from_vectors, vectors_from_pairwise
 from rankwise.label_ranking._calibration import calibrated, calibration_slope
 from rankwise.label_ranking.additive_features import AdditiveFeatures
-from rankwise.label_ranking.base import LabelRankerMixin, pairwise_of, sure_gain
+from rankwise.label_ranking.base import LabelRankerMixin, ensure_label_rankers, pairwise_of, sure_gain
 from rankwise.label_ranking.boosted import BoostedRanker
 from rankwise.label_ranking.forest import RankingForest
 from rankwise.label_ranking.kernel_ranker import KernelRanker
@@ -276,6 +276,7 @@ class StackedRanker(CategoricalFeaturesMixin, LabelRankerMixin, BaseEstimator):
 
     def _check_saved(self) -> None:
         ensure(set(self.rankers_) <= set(self.weights_) and len(self.rankers_) > 0, "a ranker has no weight")
+        ensure_label_rankers(self.rankers_.values())
         ensure(len(self._encoder.categories_) == self.n_features_in_, "categories and features differ")
         for columns in (self._views.categorical, *(of_step for of_step, _ in self._views.steps)):
             check_places(columns, self.n_features_in_, "a column does not exist")

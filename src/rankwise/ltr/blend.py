@@ -224,6 +224,9 @@ class StackedQueryRanker(QueryRankerMixin, BaseEstimator):
         ScoreExplanation
             The weighted sums of what the rankers of the blend say, which all must have ``explain``.
         """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
         pair = self._encoder.transform(self, columns_by_name(X, getattr(self, "feature_names_in_", None)))[[i, j]]
         effects = np.zeros(self.n_features_in_)
         for name, ranker in self.rankers_.items():

@@ -167,8 +167,11 @@ def permutation_importance(
     >>> len(found.importances)
     4
     """
+    from sklearn.utils.validation import check_is_fitted
+
     check_whole_number("n_repeats", n_repeats, at_least=2)
     rng = check_generator(random_state)
+    check_is_fitted(ranker)
     X, qid = split_off_queries(X, qid, group)
     X = columns_by_name(X, getattr(ranker, "feature_names_in_", None))
     frame = data_frame(X, "X")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankwise._query_inputs import split_off_queries
-from rankwise._sklearn import safe_indexing
+from rankwise._sklearn import num_samples, safe_indexing
 from rankwise._tables import make_frame, name_column
 from rankwise._threads import usable_jobs
 from rankwise._typing import ArrayLike, FloatArray, IntArray
@@ -126,7 +126,7 @@ def cross_validate(
     X, qid = split_off_queries(X, qid, group)
     if qid is None:
         raise ValueError("cross_validate needs the query of each row: give qid, or group, the sizes of queries")
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = num_samples(X)
     for name, values in (("y", y), ("sample_weight", sample_weight)):
         if values is not None and len(np.asarray(values)) != n_rows:
             raise ValueError(

@@ -282,6 +282,12 @@ def _check_scaler(scaler: Any) -> None:
         ensure(not is_needed or getattr(scaler, name) is not None, "the means or scales of a scaler are missing")
 
 
+def _check_quantiles(transformer: Any) -> None:
+    shape = (len(transformer.references_), transformer.n_features_in_)
+    ensure(shape[0] > 0, "a QuantileTransformer has no quantiles")
+    check_shape(transformer.quantiles_, shape, "the quantiles of a QuantileTransformer")
+
+
 def _check_clusters(clusters: Any) -> None:
     n_clusters = len(clusters.cluster_centers_)
     ensure(n_clusters > 0, "there are no clusters")
@@ -473,7 +479,9 @@ EXTERNALS = {
         _check_scaler,
     ),
     "QuantileTransformer": External(
-        "sklearn.preprocessing", {**_FITTED, "n_quantiles_": COUNT, "quantiles_": MATRIX, "references_": FLOATS}
+        "sklearn.preprocessing",
+        {**_FITTED, "n_quantiles_": COUNT, "quantiles_": MATRIX, "references_": FLOATS},
+        _check_quantiles,
     ),
     "OneHotEncoder": External(
         "sklearn.preprocessing", {"categories_": list_of(_COLUMN)}, pull=_one_hot_state, build=_one_hot_from_state

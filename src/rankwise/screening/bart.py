@@ -10,7 +10,7 @@ import numpy as np
 from rankwise._optional import require
 from rankwise._progress import track
 from rankwise._sklearn import BaseEstimator, Interval, StrOptions
-from rankwise._state import FLOATS, Saved, check_shape, optional
+from rankwise._state import FLOATS, Saved, check_shape, ensure, optional
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_numbers
 from rankwise.screening.base import TargetSelectorMixin, highest
@@ -156,6 +156,7 @@ class BARTSelector(TargetSelectorMixin, BaseEstimator):
         return highest(self.scores_, self.k)
 
     def _check_saved(self) -> None:
+        ensure(self.k is not None or hasattr(self, "thresholds_"), "features are chosen by thresholds that are missing")
         for scores in (self.scores_, getattr(self, "thresholds_", self.scores_)):
             check_shape(scores, (self.n_features_in_,), "scores_ or thresholds_")
         permuted = getattr(self, "permuted_scores_", self.scores_[None])

@@ -200,6 +200,9 @@ class SymbolicFeatures(TransformerMixin, BaseEstimator):
 
     def start(self, X: FloatArray, names: Sequence[str] | None) -> ExpressionPool:
         """A pool of the inputs, to which layers can be added; `ConcordanceSelector` starts from it, too."""
+        X = np.asarray(X, dtype=np.float64)
+        if X.ndim != 2:
+            raise ValueError(f"X has {X.ndim} dimension(s), but needs two: a row each, and a column per input")
         if names is None:
             names = [f"x{i}" for i in range(X.shape[1])]
         return ExpressionPool(X, names, self._grammar(), self.units, self.max_bytes)

@@ -59,7 +59,10 @@ class _RegressionMixin(RegressorMixin):
         prediction = self.predict(X)
         targets, _ = check_targets(y, len(prediction))
         weights = check_weights(sample_weight, len(prediction), name="sample_weight", each="row")
-        return _weighted_r2(targets, prediction.reshape(len(prediction), -1), weights)
+        prediction = prediction.reshape(len(prediction), -1)
+        if targets.shape[1] != prediction.shape[1]:
+            raise ValueError(f"y has {targets.shape[1]} targets, but {prediction.shape[1]} are predicted; give these")
+        return _weighted_r2(targets, prediction, weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

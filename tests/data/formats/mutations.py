@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 # Pieces that mean something to one reader or another.
-_TOKENS = [b"\n", b"\r", b" ", b",", b":", b"{", b"}", b"#", b"-", b"0", b"1", b"9" * 25, b"nan", b"inf", b"1e999"]
-_TOKENS += [
+TOKENS = [b"\n", b"\r", b" ", b",", b":", b"{", b"}", b"#", b"-", b"0", b"1", b"9" * 25, b"nan", b"inf", b"1e999"]
+TOKENS += [
     b"qid:",
     b"# NUMBER VOTERS: 3\n",
     b"\xff",
@@ -36,7 +36,7 @@ def damaged(draw: st.DrawFn, *valid: bytes) -> bytes:
         elif change == "repeat":
             data = data[:stop] + data[start:stop] + data[stop:]
         elif change == "insert":
-            data = data[:start] + draw(st.sampled_from(_TOKENS)) + data[start:]
+            data = data[:start] + draw(st.sampled_from(TOKENS)) + data[start:]
         else:
             data = data[:start]
     return data
