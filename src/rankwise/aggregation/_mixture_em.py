@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwise._progress import track
+from rankwise._threads import one_thread
 from rankwise._typing import BoolArray, FloatArray, IntArray
 from rankwise.aggregation import _mixture_jit
 from rankwise.aggregation._completions import Rows
@@ -118,12 +119,13 @@ def best_run(
         found = Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem", return_as="generator")(
             delayed(work)(start) for start in starts
         )
-    runs = list(track(found, description, len(starts)))
-    # Of starts that end alike, the first, whatever the rounding.
-    best = max(runs, key=lambda run: (not run.died, run.objective))
-    if best.converged:
-        best = climb(family, people, best, max_iter=max_iter, tol=_LAST_STRETCH * tol, thorough=True)
-        best.converged = True
+    with one_thread():  # the products are small, and threads of linear algebra wait for each other on busy machines
+        runs = list(track(found, description, len(starts)))
+        # Of starts that end alike, the first, whatever the rounding.
+        best = max(runs, key=lambda run: (not run.died, run.objective))
+        if best.converged:
+            best = climb(family, people, best, max_iter=max_iter, tol=_LAST_STRETCH * tol, thorough=True)
+            best.converged = True
     return best.sorted()
 
 
