@@ -162,6 +162,7 @@ def rankers(gain: str, options: Any, seed: int) -> dict[str, Any]:
     return {
         "LambdaMART()": LambdaMART(**common),
         'LambdaMART("query_rmse")': members[1][1],
+        'LambdaMART("lambdaloss")': LambdaMART(objective="lambdaloss", **common),
         'LambdaMART(tree="leaf")': LambdaMART(tree="leaf", **common),
         "LinearRanker()": members[2][1],
         "StackedQueryRanker()": StackedQueryRanker(members, gain=gain, random_state=seed),

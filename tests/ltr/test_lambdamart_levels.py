@@ -79,6 +79,15 @@ def test_noise_of_a_strength_fades_with_the_trees(data):
         assert noise.std() == pytest.approx(3 * share, abs=0.1)
 
 
+@pytest.mark.parametrize(("objective", "given", "used"), [("lambdaloss", None, 10.0), ("lambdaloss", 1.0, 1.0)])
+def test_leaves_of_lambdaloss_shrink_by_as_much_as_its_weights_are_larger(data, objective, given, used):
+    X, y, qid = data
+    assert level(1).fit(X, y, qid)._settings(0).l2_regularization is None
+    ranker = level(3, objective=objective, l2_regularization=given).fit(X, y, qid)
+    same = level(3, objective=objective, l2_regularization=used).fit(X, y, qid)
+    np.testing.assert_array_equal(ranker.predict(X), same.predict(X))
+
+
 def test_query_rmse_has_noise_by_default(data):
     X, y, qid = data
     given = {strength: level(3, objective="query_rmse", random_strength=strength) for strength in (None, 0.0, 1.0)}

@@ -31,6 +31,8 @@ Self = TypeVar("Self", bound="LambdaMART")
 
 # As many rankings as CatBoost draws for "yetirank"; and as benchmarks/ltr_defaults.py found best for level trees.
 _YETIRANK_DRAWS, _LEVEL_DRAWS = 10, 2
+# The bound that "lambdaloss" adds to the weights of pairs counts ten times, and so does what shrinks its leaves.
+_LAMBDALOSS_L2 = 10.0
 # Leaves of LightGBM's trees, by its default.
 _NUM_LEAVES = 31
 
@@ -107,7 +109,8 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
         Minimum number of rows of a leaf; by default 20, or a fifth of the rows if that is less. Not for level trees,
         whose leaves may be small; ``l2_regularization`` shrinks them.
     l2_regularization : float, optional
-        Added to the second derivatives of a leaf; by default 1, and 0 with ``tree="leaf"``.
+        Added to the second derivatives of a leaf; by default 1 (10 for "lambdaloss", whose weights are larger), and 0
+        with ``tree="leaf"``.
     subsample, colsample : float, default=1.0
         Shares of rows and features that each tree sees.
     random_strength : float, optional
@@ -503,13 +506,16 @@ class LambdaMART(QueryRankerMixin, BaseEstimator):
     def _settings(self, seed: int) -> BoostingSettings:
         # benchmarks/ltr_defaults.py --group chance: it helps this loss, but not lambdarank with draws.
         strength = 1.0 if self.objective == "query_rmse" and self.tree == "level" else 0.0
+        l2 = self.l2_regularization
+        if l2 is None and self.objective == "lambdaloss" and self.tree == "level":
+            l2 = _LAMBDALOSS_L2
         return BoostingSettings(
             n_trees=self.n_estimators,
             learning_rate=self.learning_rate,
             num_leaves=_NUM_LEAVES if self.num_leaves is None else self.num_leaves,
             max_depth=self.max_depth,
             min_samples_leaf=self.min_samples_leaf,
-            l2_regularization=self.l2_regularization,
+            l2_regularization=l2,
             subsample=self.subsample,
             random_strength=strength if self.random_strength is None else self.random_strength,
             sampling=self.sampling,
