@@ -33,6 +33,8 @@ REPORTED = [
     ("judged, peaked", 600),
     ("plain, products", 900),
     ("plain, steps, noisy", 300),
+    ("plain, products", 3000),
+    ("judged, peaked", 3000),
 ]
 TUNED = [
     ("judged, linear, noisy", 250),
@@ -134,6 +136,7 @@ def quality(case: str, X: Any, y: Any, qid: Any, gain: str, options: Any) -> lis
         row: dict[str, Any] = {"case": case, "ranker": name, "ndcg@10": float(known.mean())}
         row |= {"standard_error": float(known.std(ddof=1) / np.sqrt(len(known)))}
         row |= {"cpu_seconds": round(float(result.fit_seconds.sum()), 1)}
+        row |= {"device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"}
         if name != "LinearRanker()":
             linear = results["LinearRanker()"]
             pair = compare({name: result, "LinearRanker()": linear}, random_state=0)
