@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -298,6 +299,20 @@ def test_files_that_are_not_there_are_missing_files_not_bad_ones(tmp_path):
         rankwise.load(tmp_path)
     with pytest.raises(FileNotFoundError):
         rankwise.save(DummyRanker(), tmp_path / "no" / "model.rankwise")
+
+
+def test_only_paths_are_opened(tmp_path):
+    for path in (0, 1, True, None, 1.5):  # a number is a file that is open already, as is standard output
+        with pytest.raises(TypeError, match="give the name of a file"):
+            rankwise.load(path)
+    with pytest.raises(RankwiseFormatError, match="no such file"):
+        rankwise.load("model\0.rankwise")
+    with pytest.raises(OSError, match="name too long"):
+        rankwise.load("m" * 10_000)
+    os.mkfifo(tmp_path / "pipe.rankwise")
+    for path in (tmp_path / "pipe.rankwise", "/dev/zero"):
+        with pytest.raises(RankwiseFormatError, match="pipe or a device"):
+            rankwise.load(path)
 
 
 @pytest.mark.parametrize("max_bytes", [0, -1, 2.0, "all"])

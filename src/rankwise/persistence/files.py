@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from rankwise import __version__
 from rankwise._validation import check_whole_number
@@ -87,6 +88,8 @@ def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Any:
     RankwiseFormatError
         If the file is damaged, incomplete, too large, written by a later version, or holds anything but a model that
         is consistent in itself.
+    OSError
+        If there is no such file (FileNotFoundError), it is a folder, or the system does not let us read it.
 
     Notes
     -----
@@ -100,13 +103,28 @@ def load(path: str | os.PathLike[str], max_bytes: int | None = None) -> Any:
     RankingTree()
     """
     most = MAX_BYTES if max_bytes is None else check_whole_number("max_bytes", max_bytes, at_least=1)
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"{os.fspath(path)} is a folder; give a file that rankwise.save wrote")
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise RankwiseFormatError("this is a pipe or a device, and no file", path=path, cure=_CURE)
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         manifest, arrays = _guarded(path, lambda: read_container(file, most, _current))
     return _guarded(path, lambda: decode(manifest["objects"], arrays, most, manifest["class"]))
+
+
+def _opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """The file, open for reading.
+
+    Python alone would take a number for a file that is open already, and wait for whoever writes into a pipe.
+    """
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise TypeError(f"path is {path!r}; give the name of a file that rankwise.save wrote")
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"{os.fsdecode(path)} is a folder; give a file that rankwise.save wrote")
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError as error:  # a zero byte in the path
+        raise RankwiseFormatError(f"there is no such file ({error})", path=path) from None
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    raise RankwiseFormatError("this is a pipe or a device, and no file", path=path, cure=_CURE)
 
 
 def _current(manifest: dict[str, Any]) -> dict[str, Any]:
