@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import math
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from rankwise.aggregation import (
     preference_matrix,
     sample_mallows,
 )
+from rankwise.aggregation._kemeny_search import Clock
 from rankwise.data import orders_from_positions, read_preflib
 from rankwise.distances import kendall_distance
 from tests.naive import kemeny as naive
@@ -216,11 +218,16 @@ def test_an_interrupt_returns_the_best_found(monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(Clock, "_interrupted", -math.inf)
     monkeypatch.setattr(kemeny_module, "prove", interrupted)
     positions = sample_mallows(np.arange(1, 71), 0.0, 100, random_state=0)
     result = kemeny(positions, random_state=0)
     assert not result.optimal
     assert result.gap > 0
+    with pytest.raises(KeyboardInterrupt):  # a second one soon after is to end the loop that calls
+        kemeny(positions, random_state=0)
+    monkeypatch.setattr(Clock, "_interrupted", time.perf_counter() - 60)
+    assert not kemeny(positions, random_state=0).optimal
 
 
 def test_an_interrupt_of_the_solver_ends_all_work(monkeypatch):
@@ -231,6 +238,7 @@ def test_an_interrupt_of_the_solver_ends_all_work(monkeypatch):
                 raise KeyboardInterrupt
             super().join()
 
+    monkeypatch.setattr(Clock, "_interrupted", -math.inf)
     monkeypatch.setattr(_kemeny_programs, "Thread", Interrupted)
     wins = preference_matrix(sample_mallows(np.arange(1, 81), 0.0, 101, random_state=0)).wins
     both = np.block([[wins, np.full((80, 80), 101.0)], [np.zeros((80, 80)), wins]])

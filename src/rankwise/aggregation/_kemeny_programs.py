@@ -242,9 +242,11 @@ class LinearProgram:
             while thread.is_alive() and clock.left > -_GRACE:
                 thread.join(min(_CHECK_INTERVAL, max(clock.left + _GRACE, 1e-3)))
         except KeyboardInterrupt:
-            clock.stop()
-            thread.join()
-            time.sleep(_AFTERMATH)
+            try:
+                clock.interrupted()
+            finally:
+                thread.join()
+                time.sleep(_AFTERMATH)
         self._abandoned = thread.is_alive()
         return not self._abandoned
 

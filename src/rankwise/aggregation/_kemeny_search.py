@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,12 +26,16 @@ _STRETCH = 10
 _SHIFTS = (20, 60)
 # Sets of items that are examined to find out what all optimal orders of a component share.
 _MOST_SETS = 5_000
+# Ctrl-C ends one search with the best order so far; this soon after that, it ends the program that searches.
+_SECONDS_OF_SECOND_INTERRUPT = 10.0
 # Costs closer than this share of the whole are equal.
 _PRECISION = 1e-9
 
 
 class Clock:
-    """A time limit; an interrupt ends it at once."""
+    """A time limit; an interrupt ends it at once, and a second one within seconds is an error as everywhere else."""
+
+    _interrupted = -math.inf
 
     def __init__(self, seconds: float | None, whole: Clock | None = None) -> None:
         self._deadline = np.inf if seconds is None else time.perf_counter() + seconds
@@ -56,18 +61,26 @@ class Clock:
         if self._whole is not None:
             self._whole.stop()
 
+    def interrupted(self) -> None:
+        """Stop, or raise KeyboardInterrupt if the last call was just now: whoever calls in a loop means to end that."""
+        again = time.perf_counter() - Clock._interrupted < _SECONDS_OF_SECOND_INTERRUPT
+        Clock._interrupted = time.perf_counter()
+        self.stop()
+        if again:
+            raise KeyboardInterrupt
+
     @contextmanager
     def ended_by_interrupt(self) -> Iterator[None]:
         """Let Ctrl-C end the work without an error: the best order so far, with its gap, is worth keeping."""
         try:
             yield
         except KeyboardInterrupt:
-            self.stop()
+            self.interrupted()
         except SystemError as error:
             # Compiled code raises this error if it is interrupted, with the interrupt as its cause.
             if not isinstance(error.__cause__, KeyboardInterrupt):
                 raise
-            self.stop()
+            self.interrupted()
 
 
 @dataclass

@@ -116,6 +116,11 @@ def kemeny(
     -------
     Consensus
 
+    Notes
+    -----
+    Ctrl-C ends the search like the time limit: the best ranking so far is returned, with its gap. A second one within
+    ten seconds raises KeyboardInterrupt, so that loops of calls can be ended.
+
     References
     ----------
     Kemeny (1959), Mathematics without numbers. Truchon (1998), An extension of the Condorcet criterion and Kemeny
