@@ -9,6 +9,8 @@ import pytest
 
 from rankwise import Rankings, _memory
 from rankwise.aggregation import bootstrap_consensus, borda, copeland, kemeny, mc4, preference_matrix, schulze
+from rankwise.embeddings import KemenyEmbedding
+from rankwise.label_ranking import LabelwiseRanker
 
 LISTS = Rankings(np.vstack([np.arange(1.0, 100_001), np.arange(100_000.0, 0, -1)]))
 
@@ -56,3 +58,21 @@ def test_free_memory_is_what_the_system_and_its_container_leave(monkeypatch):
     assert _memory.free_bytes() == 1000
     files.clear()
     assert _memory.free_bytes() > 2**20
+
+
+def test_the_limit_of_the_process_counts(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (3 * 2**30, resource.RLIM_INFINITY))
+    assert _memory.free_bytes() < 3 * 2**30
+
+
+def test_pairs_of_rows_are_refused_before_they_are_written(monkeypatch):
+    monkeypatch.setattr(_memory, "free_bytes", lambda: 2**30)
+    y = np.vstack([np.arange(1.0, 2001), np.arange(2000.0, 0, -1)])
+    ranker = LabelwiseRanker().fit([[0.0], [1.0]], y)
+    with pytest.raises(ValueError, match=r"for each of 500 rows take about .* predict fewer rows at a time"):
+        ranker.predict_pairwise(np.zeros((500, 1)))
+    wide = np.vstack([np.arange(1.0, 20_001), np.arange(20_000.0, 0, -1)])
+    embedding = KemenyEmbedding().fit(wide)
+    with pytest.raises(ValueError, match=r"199,990,000 pairs of 20,000 items in 2 rankings take .*PositionEmbedding"):
+        embedding.transform(wide)

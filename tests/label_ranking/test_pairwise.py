@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from rankwise.label_ranking import PairwiseRanker
+from rankwise.label_ranking import PairwiseRanker, pairwise
 from tests.label_ranking.test_every_ranker import make_data
 from tests.naive import label_ranking as naive
 from tests.strategies import KINDS
@@ -105,3 +105,16 @@ def test_hard_votes_are_what_the_classifiers_say(seed):
         places[:, i] += ~first
     for row, predicted in zip(places, ranker.predict(new), strict=True):
         assert (np.diff(row[np.argsort(predicted)]) >= 0).all()
+
+
+def test_many_pairs_are_said_to_take_long_and_too_many_are_refused(monkeypatch):
+    X, y = [[0.0], [1.0]], np.vstack([np.arange(1.0, 8), np.arange(7.0, 0, -1)])
+    as_usual = PairwiseRanker().fit(X, y).predict_pairwise(X)
+    monkeypatch.setattr(pairwise, "_MANY_PAIRS", 20)
+    assert np.array_equal(PairwiseRanker().fit(X, y).predict_pairwise(X), as_usual)
+    monkeypatch.setattr(pairwise, "_PATIENCE", 0.0)
+    with pytest.warns(UserWarning, match=r"21 pairs of items will take about .* minutes; more n_jobs"):
+        PairwiseRanker().fit(X, y)
+    monkeypatch.setattr(pairwise, "_MOST_PAIRS", 20)
+    with pytest.raises(ValueError, match=r"7 items have 21 pairs, and at most 20 classifiers .* LabelwiseRanker"):
+        PairwiseRanker().fit(X, y)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 
 from rankwise._decode import Decoder
+from rankwise._memory import check_memory
 from rankwise._sklearn import BaseEstimator, TransformerMixin, check_feature_names_in
 from rankwise._state import COUNT, Saved
 from rankwise._typing import ArrayLike, FloatArray, IntArray
@@ -25,6 +26,8 @@ from rankwise.embeddings._columns import check_columns, check_named_columns, lea
 
 # Sums of probabilities do not distinguish scores that are closer than this.
 _SAME_SCORE = 1e-9
+# Numbers for each pair at the peak of the work: of each ranking, and for finding the pairs.
+_NUMBERS, _INDICES = 4, 4
 
 
 class KemenyEmbedding(TransformerMixin, BaseEstimator):
@@ -97,6 +100,12 @@ class KemenyEmbedding(TransformerMixin, BaseEstimator):
             1: the first item of the pair comes first; NaN: unknown.
         """
         matrix = check_named_columns(self, positions)
+        n_pairs = math.comb(matrix.shape[1], 2)
+        check_memory(
+            (_NUMBERS * len(matrix) + _INDICES) * 8 * n_pairs,
+            f"the {n_pairs:,} pairs of {matrix.shape[1]:,} items in {len(matrix):,} rankings",
+            "take PositionEmbedding, which has a number per item, or keep the items that matter",
+        )
         above, below = np.triu_indices(matrix.shape[1], 1)
         return compare_positions(matrix[:, above], matrix[:, below])
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from rankwise._decode import Decoder
 from rankwise._features import FeaturesMixin
+from rankwise._memory import check_memory
 from rankwise._sklearn import HasMethods, StrOptions, gen_batches
 from rankwise._state import COUNT, ITEMS, Saved, ensure, instance, maybe
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
@@ -38,6 +39,8 @@ __all__ = ["LabelRankerMixin", "check_label_ranking"]
 
 # Numbers in the pairwise matrices that are held at once while predicting: 32 MB.
 _BLOCK_CELLS = 1 << 22
+# Numbers for each pair of each row that `predict_pairwise` holds at its peak: vectors, and matrices made of them.
+_MATRICES = 2
 
 Ranker = TypeVar("Ranker", bound="LabelRankerMixin")
 Embedding = KemenyEmbedding | PositionEmbedding | PartitionEmbedding
@@ -152,7 +155,14 @@ class LabelRankerMixin(FeaturesMixin):
             ``P[r, i, j]`` is the probability of item i before item j; ``P[r, j, i]`` is 1 minus that, and the
             diagonal is 1/2.
         """
-        return self._predict_pairwise(self._check_fitted_features(X))
+        features = self._check_fitted_features(X)
+        n_rows, k = len(features), len(self.items_)
+        check_memory(
+            _MATRICES * 8 * n_rows * k**2,
+            f"the probabilities of {k * k:,} pairs of items for each of {n_rows:,} rows",
+            "predict fewer rows at a time, or take predict, which holds few of them at once",
+        )
+        return self._predict_pairwise(features)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Mean Kendall tau of predicted and true rankings.

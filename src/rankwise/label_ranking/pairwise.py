@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+import warnings
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,6 +29,9 @@ from rankwise.label_ranking.base import (
 
 # Pairs of one job: enough to be worth sending to a worker, few enough to balance the load.
 _PAIRS_PER_JOB = 16
+# Of more pairs, the first ones tell how long it takes; more than this many (of 1,415 items) would take hours.
+_MANY_PAIRS, _MOST_PAIRS = 10_000, 1_000_000
+_PATIENCE = 60.0
 # What stands for the classifier of a pair that was always ordered the same way, or never seen: its probability.
 _CERTAIN = Kind("a probability", lambda value: isinstance(value, float) and 0 <= value <= 1)
 # Probability below 1/2 that stands for a vote for the second item; too small to change the sum of soft votes.
@@ -115,6 +121,11 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
         from joblib import Parallel, delayed
         from sklearn.linear_model import LogisticRegression
 
+        if (n_pairs := math.comb(y.n_items, 2)) > _MOST_PAIRS:
+            raise ValueError(
+                f"the {y.n_items:,} items have {n_pairs:,} pairs, and at most {_MOST_PAIRS:,} classifiers are fitted; "
+                "take LabelwiseRanker or RankingForest(embedding='position'), which learn from positions"
+            )
         above, below = np.triu_indices(y.n_items, 1)
         rng = check_generator(self.random_state)
         self._tie_order = rng.permutation(np.arange(float(y.n_items))) if self.ties == "random" else None
@@ -123,12 +134,12 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
         self._scaler = fitted_scaler(X, y) if self.classifier is None else None
         classifier = LogisticRegression(max_iter=1000) if self.classifier is None else self.classifier
         rows = self._scaled(X)
-        fitted = Parallel(n_jobs=usable_jobs(self.n_jobs))(
-            delayed(_fit_pairs)(
-                classifier, rows, y.positions, y.weights, above[job], below[job], None if seeds is None else seeds[job]
-            )
+        jobs = [
+            (classifier, rows, y.positions, y.weights, above[job], below[job], None if seeds is None else seeds[job])
             for job in gen_batches(len(above), _PAIRS_PER_JOB)
-        )
+        ]
+        fitted = [_fit_first_of_many(*jobs.pop(0), n_jobs=self.n_jobs)] if len(above) > _MANY_PAIRS else []
+        fitted += Parallel(n_jobs=usable_jobs(self.n_jobs))(delayed(_fit_pairs)(*job) for job in jobs)
         self.classifiers_ = [model for models in fitted for model in models]
 
     def _predict_pairwise(self, X: FloatArray) -> FloatArray:
@@ -164,6 +175,23 @@ class PairwiseRanker(LabelRankerMixin, BaseEstimator):
         if self._tie_order is not None:
             check_shape(self._tie_order, (k,), "the order of ties")
         check_saved_scaler(self)
+
+
+def _fit_first_of_many(*job: Any, n_jobs: int | None) -> list[Any]:
+    """Classifiers of the first pairs, and a warning if all others will take long."""
+    from joblib import effective_n_jobs
+
+    start = time.perf_counter()
+    fitted = _fit_pairs(*job)
+    n_pairs = math.comb(job[2].shape[1], 2)
+    seconds = (time.perf_counter() - start) * n_pairs / len(fitted) / effective_n_jobs(n_jobs)
+    if seconds > _PATIENCE:
+        warnings.warn(
+            f"the classifiers of {n_pairs:,} pairs of items will take about {seconds / 60:,.2g} minutes; more n_jobs "
+            "take less, and LabelwiseRanker or RankingForest(embedding='position') far less",
+            stacklevel=4,
+        )
+    return fitted
 
 
 def _fit_pairs(

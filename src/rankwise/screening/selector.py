@@ -24,8 +24,10 @@ from rankwise.screening.pools import BYTES_PER_EXPRESSION, ExpressionPool, Gramm
 from rankwise.screening.streams import Screened, screen
 from rankwise.screening.subsets import SubsetModel, best_subset, refuse_too_many_subsets
 
-# Values that can be evaluated and sorted within about a day, and the fixed cost of an expression in values.
-_MOST_CELLS, _CELLS_PER_EXPRESSION = 10**13, 100
+# Values that a core evaluates and sorts in an hour (measured: 2.7e8 in a second), and the fixed cost of an expression
+# in values; so many are refused, and of so many the time is said.
+_CELLS_PER_HOUR, _CELLS_PER_EXPRESSION = 10**12, 100
+_MOST_CELLS, _MANY_CELLS = 10**13, 10**11
 # Bytes of a candidate while the best ones are sorted and copied.
 _BYTES_PER_CANDIDATE = 300
 
@@ -294,11 +296,16 @@ class ConcordanceSelector(TargetSelectorMixin, BaseEstimator):
     def _refuse_endless_or_large_stream(self, pool: ExpressionPool) -> None:
         grammar, n = pool.grammar, pool.rows.values.shape[1]
         count = grammar.count(grammar.architecture[-1], len(pool.members), both_signs=not self.two_sided)
-        if count * (n + _CELLS_PER_EXPRESSION) > _MOST_CELLS and self.time_limit is None:
-            raise ValueError(
+        cells = count * (n + _CELLS_PER_EXPRESSION)
+        if cells > _MANY_CELLS and self.time_limit is None:
+            message = (
                 f"the last layer of {grammar.architecture!r} may have {count:.1e} expressions of {n} rows, which would "
-                "take days; use fewer operators, inputs or layers, or set time_limit to screen only a part"
+                f"take about {cells / _CELLS_PER_HOUR:,.2g} hours of a core; use fewer operators, inputs or layers, or "
+                "set time_limit to screen only a part"
             )
+            if cells > _MOST_CELLS:
+                raise ValueError(message)
+            warnings.warn(message, stacklevel=4)
         # Up to four times k candidates wait; those that are kept have formulas and, for models, values with copies.
         most = min(self.k or count, count + len(pool.members))
         size = most * (4 * _BYTES_PER_CANDIDATE + BYTES_PER_EXPRESSION + 5 * 8 * n * (self.n_terms or 0))

@@ -504,3 +504,19 @@ def test_pipes_do_not_block(tmp_path, monkeypatch):
 def test_devices_that_never_end_are_refused():
     with pytest.raises(RankwiseFormatError, match="this is a device"):
         text.read_text("/dev/zero")
+
+
+def test_a_file_larger_than_memory_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "sparse.csv"
+    with path.open("wb") as file:
+        file.truncate(2**40)  # takes no place on the disk
+    monkeypatch.setattr("rankwise.data.formats.text.free_bytes", lambda: 2**33)
+    with pytest.raises(RankwiseFormatError, match="8,589,934,592 bytes of memory are free"):
+        read_rankings(path)
+
+
+def test_damaged_utf16_says_where(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_bytes("a,b\n1,2\n2,1\n".encode("utf-16") + b"\x00")
+    with pytest.raises(RankwiseFormatError, match=r"line 4: byte 26 .* not valid utf-16\. Save the file as UTF-8\.$"):
+        read_rankings(path, encoding="utf-16")

@@ -30,6 +30,8 @@ _OLD_OFFICE_MAGIC = b"\xd0\xcf\x11\xe0"
 #: texts of so many bytes are worth the start of compiled loops
 LARGE = 1 << 20
 _DELIMITERS = ",;\t|"
+# Columns of a table; more take minutes, and are a file without line ends, or a table that should be turned.
+_MOST_COLUMNS = 100_000
 _SNIFFED_ROWS = 50
 _INSPECTED_END = 10_000
 _QUALTRICS_MARK = re.compile(r"""\{\s*["']ImportId["']""")
@@ -112,10 +114,23 @@ def parse_table(text: str, path: Path, delimiter: str | None = None, data: bytes
         text = text[declared.end() - 1 :]  # a blank line keeps the numbers of the others
         delimiter = delimiter or declared[1]
     sniffed = delimiter or _sniff(text)
+    _refuse_endless_rows(text, sniffed, path)
     table = _large_table(text, path, sniffed, data) if len(data or text) >= LARGE else None
     if table is None and data is not None:
         return parse_table(data.decode("ascii"), path, delimiter)
     return with_question_row(_strict_table(text, path, sniffed) if table is None else table)
+
+
+def _refuse_endless_rows(text: str, delimiter: str, path: Path) -> None:
+    """Every column is looked at for what it may mean, which takes minutes where there are millions."""
+    n_columns = text.count(delimiter, 0, text.find("\n") if "\n" in text else len(text)) + 1
+    if n_columns > _MOST_COLUMNS:
+        raise RankwiseFormatError(
+            f"the first line has {n_columns:,} columns, and tables have at most {_MOST_COLUMNS:,}",
+            path=path,
+            line=1,
+            cure="Turn the table (Rankings takes arrays of any width), or write orders of few items as texts.",
+        )
 
 
 def with_question_row(table: Table) -> Table:

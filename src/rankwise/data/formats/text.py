@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Sequence
 from typing import BinaryIO, TypeAlias
 
+from rankwise._memory import free_bytes
 from rankwise._replacing import replacing
 from rankwise.exceptions import RankwiseFormatError
 
@@ -71,10 +72,13 @@ def read_bytes(path: Path) -> bytes:
         raise RankwiseFormatError("this is not a path", path=path, cure="Give the name of a file.")
     try:
         with open(path, "rb", opener=_opened) as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if stat.S_ISREG(mode):
-                return file.read()
-            return _piped(file, mode, path)
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                return _piped(file, found.st_mode, path)
+            _refuse_larger_than_memory(found.st_size, path)
+            return file.read()
+    except RankwiseFormatError:
+        raise
     except FileNotFoundError:
         raise RankwiseFormatError("there is no such file", path=path) from None
     except IsADirectoryError:
@@ -86,6 +90,16 @@ def read_bytes(path: Path) -> bytes:
 def _opened(path: Path, flags: int) -> int:
     """Open a file; a pipe without a writer would let nobody go on."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _refuse_larger_than_memory(size: int, path: Path) -> None:
+    free = free_bytes() if size > MOST_BYTES else None
+    if free is not None and size > free:
+        raise RankwiseFormatError(
+            f"the file has {size:,} bytes, and {free:,} bytes of memory are free",
+            path=path,
+            cure="Split it, or read it on a larger machine.",
+        )
 
 
 def _piped(file: BinaryIO, mode: int, path: Path) -> bytes:
@@ -251,7 +265,7 @@ def _undecodable(error: UnicodeError, data: bytes, codec: str, path: Path, *, ma
         problem = f"byte {error.start} (0x{data[error.start]:02x}) is not valid {known}"
         line = data.count(b"\n", 0, error.start) + 1
     other = "utf-16" if is_utf16 else "cp1252"
-    if not may_choose or codec == other:
+    if not may_choose or codec == other or codec.startswith(("utf-16", "utf-32")):
         return RankwiseFormatError(problem, path=path, line=line, cure="Save the file as UTF-8.")
     who = "" if is_utf16 else ", if Excel on Windows wrote it,"
     cure = f"Save the file as UTF-8; or{who} give encoding={other!r}."
