@@ -16,13 +16,15 @@ from scipy import sparse
 from rankwise import Rankings
 from rankwise._validation import (
     check_choice,
+    check_numbers,
     check_option_names,
     check_real_number,
     check_scales,
     check_sizes,
+    check_weights,
     check_whole_number,
 )
-from rankwise.data import check_positions, dense_positions, positions_from_scores
+from rankwise.data import check_positions, dense_positions, positions_from_orders, positions_from_scores
 
 NAN, INF = np.nan, np.inf
 
@@ -274,3 +276,19 @@ def test_options_that_a_function_does_not_take_are_named():
     message = "read has no option 'path' for tables; the options are separator, tie"
     with pytest.raises(TypeError, match=f"^{message}$"):
         check_option_names("read", {"tie": "=", "path": "x"}, read, reserved=["path"], what="tables")
+
+
+def test_complex_numbers_lose_no_part():
+    for values in ([1 + 2j, 3], np.array([1 + 0j])):
+        with pytest.raises(TypeError, match=r"x is .*; give numbers"):
+            check_numbers("x", values)
+
+
+def test_weights_have_a_sum():
+    with pytest.raises(ValueError, match="the sum of weights does not fit into a float64"):
+        check_weights([1e308, 1e308], 2)
+
+
+def test_views_of_memory_are_arrays():
+    orders = np.array([[0, 1, 2], [2, 1, 0]])
+    assert np.array_equal(positions_from_orders(memoryview(orders)), positions_from_orders(orders))

@@ -103,8 +103,10 @@ def check_option_names(
 
 
 def check_numbers(name: str, values: ArrayLike) -> FloatArray:
-    """Numbers as a float64 array of any shape; text and rows of different lengths are refused."""
+    """Numbers as a float64 array of any shape; text, complex numbers and rows of different lengths are refused."""
     try:
+        if np.iscomplexobj(values):  # NumPy would drop the imaginary part
+            raise TypeError
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {reprlib.repr(values)}; give numbers, as many in every row") from None
@@ -276,6 +278,9 @@ def check_weights(weights: ArrayLike | None, n: int, *, name: str = "weights", e
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(f"{name}[{row}] is {array[row]:g}; weights are finite and not negative")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(array.sum()):
+            raise ValueError(f"the sum of {name} does not fit into a float64; divide them by their largest")
     return read_only(array)
 
 

@@ -134,3 +134,13 @@ def test_the_strict_share_of_edges_is_that_of_the_published_code():
     assert abs(found).max() > 0.5
     with pytest.raises(ValueError, match="strict is for a share of the edges; give keep"):
         item_graph(features, strict=True)
+
+
+@pytest.mark.parametrize("sparse_one", [False, True])
+def test_weights_without_a_sum_and_complex_ones_are_refused(sparse_one):
+    form = sparse.csr_array if sparse_one else np.asarray
+    ones = np.ones((3, 3))
+    with pytest.raises(ValueError, match="the sum of the weights in graph does not fit"):
+        GraphCutEmbedding(form(1e308 * ones)).fit([[1, 2, 3]])
+    with pytest.raises(TypeError, match="graph"):
+        GraphCutEmbedding(form(ones + 1j * ones)).fit([[1, 2, 3]])

@@ -47,3 +47,11 @@ def test_features_are_not_looked_at():
     table = pd.DataFrame({"city": ["Oslo", None], "age": [1.0, np.nan]})
     ranker = DummyRanker().fit(table, [[1, 2], [1, 2]])
     np.testing.assert_array_equal(ranker.predict(table), [[1, 2], [1, 2]])
+
+
+@pytest.mark.parametrize("X", [{}, [], ()])
+def test_tables_without_rows_are_refused_in_words(X):
+    ranker = DummyRanker().fit([[0], [1]], [[1, 2], [2, 1]])
+    for work in (ranker.predict, lambda X: DummyRanker().fit(X, [[1, 2]])):
+        with pytest.raises((TypeError, ValueError), match="give a table with a row for each ranking"):
+            work(X)

@@ -9,7 +9,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_score
 
 from rankwise._validation import check_generator
-from rankwise.trees import LeastSquaresForest
+from rankwise.trees import LeastSquaresForest, LeastSquaresTree
 from rankwise.trees.engine import Sampling
 from tests.trees.test_grow import make_data
 
@@ -167,3 +167,12 @@ def test_scores_of_other_targets_than_those_of_the_fit_are_refused():
     X = np.arange(12.0).reshape(6, 2)
     with pytest.raises(ValueError, match="y has 2 targets, but 1 are predicted"):
         LeastSquaresForest(2).fit(X, X[:, 0]).score(X, X)
+
+
+def test_numbers_whose_squares_are_none_are_refused():
+    X, y = [[0], [1], [2], [3]], [1e308, -1e308, 1e308, -1e308]
+    for estimator in (LeastSquaresTree(), LeastSquaresForest(2)):
+        with pytest.raises(ValueError, match="do not fit into a float64; rescale y"):
+            estimator.fit(X, y)
+        with pytest.raises(ValueError, match="the sum of sample_weight does not fit"):
+            estimator.fit(X, [1, 2, 3, 4], sample_weight=[1e308] * 4)

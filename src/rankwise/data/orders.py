@@ -127,6 +127,7 @@ def orders_from_positions(positions: ArrayLike, *, ties: Literal["raise", "by-id
 def rows_of(orders: Any, *, name: str = "orders") -> list[list[Any]]:
     """Lists of items, best first, as lists of lists; whatever has no order of its own is refused."""
     refuse_rankings(orders, name)
+    orders = np.asarray(orders) if isinstance(orders, memoryview) else orders  # Python cannot go over its rows
     if data_frame(orders, name) is not None:  # its iterator yields columns or their names, never rows
         raise TypeError(f"{name} is a data frame; give an array (.to_numpy()) or a list of lists, one per ranking")
     if isinstance(orders, str | bytes | set | frozenset | Mapping) or not isinstance(orders, Iterable):

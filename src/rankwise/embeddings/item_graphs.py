@@ -158,6 +158,8 @@ def check_graph(graph: ArrayLike) -> ItemGraph:
     from scipy import sparse
 
     compressed = sparse.issparse(graph)
+    if compressed and graph.dtype.kind == "c":
+        raise TypeError("graph holds complex numbers; weights are numbers of 0 or more")
     matrix: Any = graph.tocsr().astype(np.float64) if compressed else check_numbers("graph", graph)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"graph has shape {matrix.shape}; give a square matrix of weights, one row per item")
@@ -169,6 +171,9 @@ def check_graph(graph: ArrayLike) -> ItemGraph:
             f"graph[{i}, {j}] is {value:g}, but weights must be finite and not negative: larger = more similar. "
             "From correlations take exp(correlation) or the positive part; from distances, item_graph"
         )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(entries.data.sum()):
+            raise ValueError("the sum of the weights in graph does not fit into a float64; divide them by the largest")
     differences = sparse.coo_array(matrix - matrix.T)
     largest = np.max(entries.data, initial=0.0)
     wrong = np.flatnonzero(np.abs(differences.data) > _ROUNDING * largest)

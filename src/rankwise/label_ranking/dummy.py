@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,6 +72,10 @@ class DummyRanker(LabelRankerMixin, BaseEstimator):
 
         if hasattr(X, "tocsr"):
             raise TypeError("X is a sparse matrix, but features are dense: use X.toarray()")
+        if isinstance(X, Mapping):
+            raise TypeError("X is a dictionary; give a table with a row for each ranking")
+        if isinstance(X, list | tuple) and not X:
+            raise ValueError("X has no rows; give a table with a row for each ranking")
         validate_data(self, X, reset=reset, skip_check_array=True)
         return np.empty((num_samples(X), 0))
 

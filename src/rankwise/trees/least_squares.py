@@ -388,6 +388,7 @@ def _training_set(
         raise ValueError(
             f"column {int(np.argmax(never))} of y has no value in any row, so nothing can be learned of it"
         )
+    _refuse_overflow(targets, weights)
     training = TrainingSet.build(
         features,
         estimator._encoder.n_categories,
@@ -398,6 +399,14 @@ def _training_set(
         rng=rng,
     )
     return training, rows, flat
+
+
+def _refuse_overflow(targets: FloatArray, weights: FloatArray) -> None:
+    """Splits are found by sums of squares, which must be numbers."""
+    with np.errstate(over="ignore"):
+        if np.isfinite(np.square(np.nanmax(np.abs(targets))) * weights.sum()):
+            return
+    raise ValueError("the squares of y, times sample_weight, do not fit into a float64; rescale y or sample_weight")
 
 
 def _weighted_r2(targets: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:

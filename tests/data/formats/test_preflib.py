@@ -305,3 +305,11 @@ def test_all_files_of_the_archive(benchmark_data, tmp_path):
                     assert read_preflib(tmp_path / f"again.{name[-3:]}") == rankings
                 read += 1
     assert read >= 300
+
+
+@pytest.mark.parametrize("line", ["# ALTERNATIVE NAME", "# ALTERNATIVE NAME 2 milk"])
+def test_names_without_a_colon_are_not_passed_over(line, tmp_path):
+    path = tmp_path / "votes.soc"
+    path.write_text(f"# DATA TYPE: soc\n# ALTERNATIVE NAME 1: tea\n{line}\n1: 1\n")
+    with pytest.raises(RankwiseFormatError, match="line 3: a name of an alternative has no colon"):
+        read_preflib(path)

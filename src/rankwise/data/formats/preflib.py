@@ -8,6 +8,7 @@ The extension says strict or ties (``s``, ``t``), complete or incomplete (``c``,
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
@@ -164,6 +165,7 @@ def _split_file(lines: list[str], path: Path) -> tuple[_Header, list[tuple[int, 
                 )
             key, colon, value = line[1:].partition(":")
             key = " ".join(key.split())
+            _refuse_name_without_colon(key, colon, number, path)
             if not (colon and key.startswith(_KEYS)):  # a description, a date, a remark
                 continue
             if key in header.values:
@@ -196,6 +198,12 @@ def _split_file(lines: list[str], path: Path) -> tuple[_Header, list[tuple[int, 
             cure=f"A PrefLib file starts with lines such as '# NUMBER ALTERNATIVES: 3' and '# {_ITEM_KEY} 1: tea'.",
         )
     return header, orders
+
+
+def _refuse_name_without_colon(key: str, colon: str, number: int, path: Path) -> None:
+    if not colon and re.fullmatch(rf"{_ITEM_KEY}( \d+\b.*)?", key):
+        cure = f"Write '# {_ITEM_KEY} 1: name'."
+        raise RankwiseFormatError("a name of an alternative has no colon", path=path, line=number, cure=cure)
 
 
 def _item_names(header: _Header, path: Path) -> list[str]:
