@@ -11,7 +11,9 @@ import polars as pl
 import pytest
 
 import rankwise
-from rankwise._tables import TextTable, counted, make_frame, name_column, short_name, with_short_names
+from rankwise import Rankings
+from rankwise._tables import TextTable, counted, make_frame, name_column, short_name, visible, with_short_names
+from rankwise.aggregation import kemeny
 from tests.pages import HOSTILE, Page
 
 
@@ -91,3 +93,11 @@ def test_a_frame_without_a_library_says_what_to_install(monkeypatch: pytest.Monk
         make_frame({"a": [1]})
     with pytest.raises(ImportError, match="to_frame needs polars: pip install polars"):
         make_frame({"a": [1]}, "polars")
+
+
+def test_what_is_shown_only_says_something():
+    assert visible("a\tb\n\x1b[31m\x9b\u202e\u2066") == "a\tb\n\\x1b[31m\\x9b\\u202e\\u2066"
+    names = ["\x1b]0;title\x07", "\u202eb"]
+    shown = [Rankings([[1, 2]], items=names), kemeny(Rankings([[1, 2]], items=names))]
+    table = TextTable(names[0], names[1], names, [names])
+    assert not any(re.search("[\x1b\x07\u202e]", text) for text in [*map(repr, shown), str(table), table._repr_html_()])

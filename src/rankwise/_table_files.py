@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ _NOT_IN_SHEET_NAMES = re.compile(r"[\[\]:*?/\\]")
 _WIDEST_COLUMN = 60
 # A cell that starts so is a formula to a spreadsheet, whoever wrote it.
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
+#: whether such cells are written to CSV files as they are, for programs that are no spreadsheets
+KEEP_FORMULAS: ContextVar[bool] = ContextVar("keep_formulas", default=False)
 
 
 def check_suffix(path: str | os.PathLike[str], *, also: Sequence[str] = ()) -> str:
@@ -76,18 +79,19 @@ def as_number(cell: str) -> float | int | None:
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
+def harmless(cell: str) -> str:
+    """A text for a CSV file that no spreadsheet runs as a formula: an apostrophe comes before what looks like one."""
+    is_formula = cell.startswith(_FORMULA_MARKS) and len(cell) > 1 and as_number(cell) is None
+    return f"'{cell}" if is_formula and not KEEP_FORMULAS.get() else cell
+
+
 def _write_csv(table: TextTable, path: str | os.PathLike[str]) -> None:
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         if any(table.columns):
-            writer.writerow(map(_safe, table.columns))
+            writer.writerow(map(harmless, table.columns))
         for row in table.rows:
-            writer.writerow(_safe(cell) if (found := as_number(cell)) is None else found for cell in row)
-
-
-def _safe(cell: str) -> str:
-    """A text that no spreadsheet runs as a formula."""
-    return f"'{cell}" if cell.startswith(_FORMULA_MARKS) and len(cell) > 1 else cell
+            writer.writerow(harmless(cell) if (found := as_number(cell)) is None else found for cell in row)
 
 
 def _as_markdown(table: TextTable) -> str:

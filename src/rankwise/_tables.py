@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 60
 _GAP = "  "
 # A number with its sign, unit and error, an interval of places, or a dash for none.
+# What moves a cursor, colors a terminal, breaks a line or turns the direction of writing. Line feeds and tabs stay.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _NUMBER = re.compile(r"([-+]?[\d,.]+%?|-|nan)( ?(±|to|-) ?[-+]?[\d,.]+%?)?", re.ASCII)
 
 
@@ -38,14 +40,14 @@ class TextTable(NamedTuple):
         from rich.cells import cell_len
 
         rows = [*([self.columns] if any(self.columns) else []), *self.rows] if self.rows else []
-        cells = [[" ".join(cell.splitlines()) for cell in row] for row in rows]
+        cells = [[visible(" ".join(cell.splitlines())) for cell in row] for row in rows]
         widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
         lines = []
         for row in cells:
             padded = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
             sides = zip(row, padded, self.numeric(), strict=True)
             lines.append(_GAP.join(pad + cell if right else cell + pad for cell, pad, right in sides).rstrip())
-        return [*filter(None, (self.title, self.note)), *lines]
+        return [*map(visible, filter(None, (self.title, self.note))), *lines]
 
     def numeric(self) -> list[bool]:
         """Which columns hold numbers below a header; these are aligned at the right."""
@@ -82,9 +84,20 @@ def counted(n: int, noun: str, plural: str | None = None) -> str:
     return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
+def visible(text: str) -> str:
+    r"""Text that only says something: control characters and changes of direction, which may be in names, are spelled.
+
+    Examples
+    --------
+    >>> print(visible("tea\x1b[31m"))
+    tea\x1b[31m
+    """
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
 def short_name(name: object) -> str:
     """A name on one line, shortened if it is very long."""
-    text = " ".join(str(name).split())
+    text = visible(" ".join(str(name).split()))
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 3]}..."
 
 
@@ -132,6 +145,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
     )
     # Words may be broken into lines between them; a number with its sign and unit, or a range of two, may not.
     environment.tests["words"] = lambda text: any(character.isalpha() for character in text.replace(" to ", ""))

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rankwise._tables import visible
+
 
 class RankwiseFormatError(ValueError):
     """Raised if the content of a file is not valid.
@@ -62,7 +64,7 @@ class RankwiseFormatError(ValueError):
         place += [f"line {self.line}"] if self.line is not None else []
         place += [f"column {self.column}"] if self.column is not None else []
         text = f"{', '.join(place)}: {self.problem}" if place else self.problem
-        return f"{text}. {self.cure}" if self.cure else text
+        return visible(f"{text}. {self.cure}" if self.cure else text)
 
     def __reduce__(self) -> tuple[object, ...]:
         # By default exceptions are pickled by their positional arguments alone.

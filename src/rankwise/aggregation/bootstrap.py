@@ -18,7 +18,7 @@ from rankwise._decode import ConsensusRule
 from rankwise._memory import check_memory_of_pairs
 from rankwise._progress import track
 from rankwise._sklearn import gen_batches
-from rankwise._tables import TextTable, make_frame, name_column
+from rankwise._tables import TextTable, make_frame, name_column, visible
 from rankwise._typing import ArrayLike, FloatArray, RandomState
 from rankwise._validation import (
     check_choice,
@@ -131,7 +131,7 @@ class BootstrapConsensus:
             for row in table
         ]
         rest = [f"  {self._rest()}"] if self._rest() else []
-        return "\n".join([self._heading(), *lines, *rest])
+        return visible("\n".join([self._heading(), *lines, *rest]))
 
     def _repr_html_(self) -> str:
         return TextTable(self._heading(), self._rest(), _COLUMNS, self._rows())._repr_html_()

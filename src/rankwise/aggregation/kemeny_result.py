@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwise._tables import TextTable, make_frame, name_column
+from rankwise._tables import TextTable, make_frame, name_column, visible
 from rankwise._typing import FloatArray
 
 # Items that notebooks show.
@@ -76,7 +76,7 @@ class Consensus:
         for place, item in enumerate(order):
             joint = " ~ " if place and self.positions[item] == self.positions[order[place - 1]] else " > "
             text += (joint if place else "") + str(self.items[item])
-        return f"Consensus: {text}\n  {self._cost()}"
+        return visible(f"Consensus: {text}\n  {self._cost()}")
 
     def _repr_html_(self) -> str:
         order = np.argsort(self.positions, kind="stable")

@@ -21,9 +21,12 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rankwise import __version__
+from rankwise._tables import visible
 from rankwise.cli.explain_command import explain
+from rankwise.cli.in_and_out import say
 from rankwise.cli.kernel_command import kernel
 from rankwise.cli.learn_commands import evaluate, fit, predict, tree
+from rankwise.cli.options import writes_files
 from rankwise.cli.people_commands import compare, drivers, raters, robustness, sample_size, segments
 from rankwise.cli.screen_command import formula, screen
 from rankwise.cli.search_commands import rank_evaluate, rank_explain, rank_predict, rank_train
@@ -107,9 +110,9 @@ class _Commands(TyperGroup):
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if ctx.params["debug"]:
                 raise
-            typer.echo(f"rankwise: {' '.join(str(error).split())}", err=True)
+            say(" ".join(str(error).split()))
             for command in getattr(error, "commands", ()):  # ready to paste
-                typer.echo(f"  {command}", err=True)
+                typer.echo(visible(f"  {command}"), err=True)
             ctx.exit(1)
         except Exception as error:
             if hasattr(error, "format_message"):  # a mistake in the command, as Typer found it
@@ -118,10 +121,10 @@ class _Commands(TyperGroup):
             if ctx.params["debug"] or isinstance(error, typer.Abort) or hasattr(error, "exit_code"):
                 raise
             words = " ".join(" ".join(traceback.format_exception_only(error)).split())
-            typer.echo(f"rankwise: unexpected problem: {words}; please report what rankwise --debug shows", err=True)
+            say(f"unexpected problem: {words}; please report what rankwise --debug shows")
             ctx.exit(1)
         except KeyboardInterrupt:
-            typer.echo("rankwise: interrupted", err=True)
+            say("interrupted")
             ctx.exit(_INTERRUPTED)
 
 
@@ -141,6 +144,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     warnings.formatwarning = _one_line
+    sys.excepthook = _show_traceback
     try:
         app(prog_name="rankwise")
     except SystemExit as end:
@@ -150,10 +154,15 @@ def main() -> None:
         raise
 
 
+def _show_traceback(*error: Any) -> None:
+    """What ``--debug`` shows, without the control characters that messages may quote."""
+    sys.stderr.write(visible("".join(traceback.format_exception(*error))))
+
+
 def _end_with_mistake(error: Any, ctx: Any) -> NoReturn:
     """Say in a line what is wrong with the command, and where it says what is right."""
     words = " ".join(error.format_message().split()).replace("Value error, ", "").rstrip(".")
-    typer.echo(f"rankwise: {words}; see {(error.ctx or ctx).command_path} --help", err=True)
+    say(f"{words}; see {(error.ctx or ctx).command_path} --help")
     raise typer.Exit(2)
 
 
@@ -175,7 +184,8 @@ def _options(
 
 def _add(panel: str, function: Any, example: str) -> None:
     """Add a command to a part of the help, with an example at its end."""
-    app.command(cls=_Command, rich_help_panel=panel, epilog=f"Example: rankwise {example}")(function)
+    epilog = f"Example: rankwise {example}"
+    app.command(cls=_Command, rich_help_panel=panel, epilog=epilog)(writes_files(function))
 
 
 # In the order in which the help lists them.
@@ -244,4 +254,4 @@ def _unavailable_command(name: str, why: str) -> Any:
 
 def _one_line(message: Warning | str, *place: object, **more: object) -> str:
     """A warning as a user of the command needs it: what, and not the line of our code that says so."""
-    return f"rankwise: {' '.join(str(message).split())}\n"
+    return visible(f"rankwise: {' '.join(str(message).split())}\n")

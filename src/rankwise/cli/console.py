@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from rankwise._progress import silent
-from rankwise._tables import TextTable, counted
+from rankwise._tables import TextTable, counted, visible
+from rankwise.cli.in_and_out import say
 
 __all__ = ["OnStep", "TextTable", "counted", "print_json", "print_lines", "print_notes", "print_tables", "progress"]
 
@@ -34,7 +34,7 @@ def progress() -> Iterator[OnStep]:
     with silent(), Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=1.0)
         # Every step is shown, however short.
-        yield lambda step, share: bar.update(task, description=step, completed=share, refresh=True)
+        yield lambda step, share: bar.update(task, description=visible(step), completed=share, refresh=True)
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -71,20 +71,20 @@ def print_lines(lines: Iterable[str], *, title: str = "", note: str = "") -> Non
 def print_notes(notes: Iterable[str]) -> None:
     """Print what a reader of the results should know besides them, on stderr."""
     for note in notes:
-        typer.echo(f"rankwise: {note}", err=True)
+        say(note)
 
 
 def _print_plain(lines: Iterable[str]) -> None:
     for line in lines:
-        print(line)
+        print(visible(line))
     sys.stdout.flush()  # a closed pipe shows here, where it is handled, and not while the interpreter ends
 
 
 def _print_head(console: Console, title: str, note: str) -> None:
     if title:
-        console.print(f"[bold]{escape(title)}[/bold]")
+        console.print(f"[bold]{escape(visible(title))}[/bold]")
     if note:
-        console.print(f"[dim]{escape(note)}[/dim]")
+        console.print(f"[dim]{escape(visible(note))}[/dim]")
 
 
 def _with_winners(table: TextTable) -> TextTable:
@@ -98,7 +98,7 @@ def _with_winners(table: TextTable) -> TextTable:
 def _rich_table(table: TextTable) -> Table:
     result = Table(box=None, show_header=any(table.columns), padding=(0, 2, 0, 0), header_style="dim")
     for name, right in zip(table.columns, table.numeric() or [False] * len(table.columns), strict=True):
-        result.add_column(name, justify="right" if right else "left")
+        result.add_column(escape(visible(name)), justify="right" if right else "left")
     for row in table.rows:
-        result.add_row(*(escape(cell) for cell in row), style="bold green" if row[0] == _WINNER else None)
+        result.add_row(*(escape(visible(cell)) for cell in row), style="bold green" if row[0] == _WINNER else None)
     return result

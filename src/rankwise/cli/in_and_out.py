@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rankwise._replacing import replacing
+from rankwise._tables import visible
 from rankwise.exceptions import RankwiseFormatError
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _READING = ("file", "target", "read", "layout", "id_", "weight", "by", "features
 _SHOWN_DATA_SETS = 8
 # The context of the command that runs.
 _running: ContextVar[typer.Context | None] = ContextVar("running", default=None)
+# Whether the command that runs was told to replace files.
+_replaces: ContextVar[bool] = ContextVar("replaces", default=False)
 
 
 class ChoiceError(RankwiseFormatError):
@@ -123,8 +126,15 @@ def readable(name: str) -> Iterator[str]:
             raise
 
 
+def allow_replacing(allowed: bool) -> None:
+    """Say whether the command that runs may replace files that exist, as ``--force`` does."""
+    _replaces.set(allowed)
+
+
 def check_writable(path: Path | None, *inputs: str | Path) -> None:
     """Raise an error now rather than after the work is done, if the output could not or must not be written.
+
+    A file that exists is replaced with ``--force`` only, or if somebody at a terminal says so.
 
     Parameters
     ----------
@@ -149,12 +159,29 @@ def check_writable(path: Path | None, *inputs: str | Path) -> None:
         raise OSError(f"the output would replace the data in {path}; choose another --out")
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise OSError(f"cannot write {path}: permission denied; choose another --out")
+    if path.is_file():
+        check_replaceable(path)
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise an error unless a file that exists may be replaced: ``--force`` says so, or somebody at a terminal does."""
+    if _replaces.get():
+        return
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        raise OSError(f"{path} exists; replace it with --force, or choose another name")
+    if not typer.confirm(f"{path} exists. Replace it?", err=True):
+        raise OSError(f"{path} is as it was; choose another name")
+
+
+def say(text: str) -> None:
+    """Print a line besides the results, on standard error."""
+    typer.echo(visible(f"rankwise: {text}"), err=True)
 
 
 def write_text(path: Path | None, text: str) -> None:
     """Write text that ends in a line feed: to the file, or to standard output if there is none."""
     if path is None:
-        typer.echo(text, nl=False)
+        typer.echo(visible(text), nl=False)
         sys.stdout.flush()  # a closed pipe shows here, where it is handled, and not while the interpreter ends
     else:
         with replacing(path) as beside:
@@ -168,4 +195,4 @@ def write_tables(tables: Sequence[TextTable], out: Path, facts: Mapping[str, Any
     save_tables(tables, out, facts=facts)
     n_tables = sum(bool(table.rows) and any(table.columns) for table in tables)
     if out.suffix.lower() == ".csv" and n_tables > 1:
-        typer.echo(f"rankwise: {out} holds the first of {n_tables} tables; .xlsx, .md and .json hold all", err=True)
+        say(f"{out} holds the first of {n_tables} tables; .xlsx, .md and .json hold all")

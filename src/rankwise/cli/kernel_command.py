@@ -224,7 +224,7 @@ def _write(path: Path, result: RankingSimilarity | RankingVectors) -> None:
     """Write numbers for NumPy, as CSV with a header if the columns have names, or below the summary for people."""
     import numpy as np
 
-    from rankwise._table_files import save_tables
+    from rankwise._table_files import harmless, save_tables
     from rankwise._tables import TextTable
 
     matrix: Gram = result.values
@@ -244,7 +244,7 @@ def _write(path: Path, result: RankingSimilarity | RankingVectors) -> None:
     with replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         if columns is not None:
-            writer.writerow(columns)
+            writer.writerow(map(harmless, columns))
         for row in matrix:
             writer.writerow(row.tolist())
 

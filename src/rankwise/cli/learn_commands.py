@@ -442,11 +442,13 @@ def _ranking_lists(rankings: Rankings, *, orders: bool) -> dict[str, list[Any]]:
 
 def _ranking_text(lists: dict[str, list[Any]]) -> str:
     """The same as text: a table of positions, or orders such as ``tea > milk``, one per line."""
+    from rankwise._table_files import harmless
+
     if "orders" in lists:
-        return "".join(" > ".join(order) + "\n" for order in lists["orders"])
+        return "".join(harmless(" > ".join(order)) + "\n" for order in lists["orders"])
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(lists["items"])
+    writer.writerow(map(harmless, lists["items"]))
     writer.writerows(lists["positions"])
     return text.getvalue()
 

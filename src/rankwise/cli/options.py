@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rankwise.cli.in_and_out import check_input
+from rankwise.cli.in_and_out import allow_replacing, check_input
 
 #: arguments of `read_rankings` that are lists, of Python or with commas between their elements
 LISTS = ("items", "columns", "judges", "missing_values", "shown", "drop", "respondent", "where", "leave_out")
@@ -23,6 +23,13 @@ PICTURES = (".png", ".svg", ".pdf")
 def _check_table_file(path: Path | None) -> Path | None:
     """Refuse a file that no table can be written to before the work begins."""
     return checked_suffix(path)
+
+
+def _check_jobs(jobs: int) -> int:
+    """Refuse no core at all."""
+    if jobs == 0:
+        raise typer.BadParameter("0 cores do no work; give the number of cores, or -1 for all", param_hint="--jobs")
+    return jobs
 
 
 def _check_shown_file(path: Path | None) -> Path | None:
@@ -115,9 +122,16 @@ ShownOut = Annotated[
         help="Write them too: .csv, .xlsx, .json or .md; or a picture: .png, .svg or .pdf.",
     ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+KeepFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--keep-formulas", help="Write names such as =A1 to CSV as they are: spreadsheets would run them as formulas."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Same seed, same numbers.")]
-Jobs = Annotated[int, typer.Option(min=-1, metavar="N", help="Cores to work on; -1 is all.")]
+Jobs = Annotated[int, typer.Option(min=-1, metavar="N", callback=_check_jobs, help="Cores to work on; -1 is all.")]
 ZeroBased = Annotated[bool, typer.Option("--zero-based", help="Features of LETOR files count from 0, not from 1.")]
 Params = Annotated[
     list[str] | None,
@@ -215,6 +229,32 @@ def reads_rankings(*special: str) -> Callable[[Callable[..., None]], Callable[..
         return command
 
     return with_options
+
+
+def writes_files(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that has ``--out`` the options on how files are written, ``--force`` and ``--keep-formulas``."""
+    signature = inspect.signature(function, eval_str=True)
+    if "out" not in signature.parameters:
+        return function
+
+    @functools.wraps(function)
+    def command(*, force: bool, keep_formulas: bool, **given: Any) -> None:
+        from rankwise._table_files import KEEP_FORMULAS
+
+        allow_replacing(force)
+        KEEP_FORMULAS.set(keep_formulas)
+        function(**given)
+
+    options = {"force": Force, "keep_formulas": KeepFormulas}
+    parameters = [
+        *signature.parameters.values(),
+        *(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
+            for name, annotation in options.items()
+        ),
+    ]
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return command
 
 
 def check_level(level: float) -> None:

@@ -404,10 +404,13 @@ def _write_members(path: Path, survey: Any, found: Any) -> None:
     """Write a row for each person: id or number of the row, the segment, and the probability of each."""
     import csv
 
+    from rankwise._table_files import harmless
+
     ids = range(1, len(found.labels) + 1) if survey.id is None else survey.id
     names = [profile.name for profile in found.profiles]
     with replacing(path) as beside, open(beside, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["row" if survey.id is None else "id", "segment", *names])
+        writer.writerow(["row" if survey.id is None else "id", "segment", *map(harmless, names)])
         for who, label, shares in zip(ids, found.labels.tolist(), found.memberships.tolist(), strict=True):
-            writer.writerow([who, "" if label < 0 else names[label], *(f"{share:.4f}" for share in shares)])
+            name = "" if label < 0 else harmless(names[label])
+            writer.writerow([harmless(str(who)), name, *(f"{share:.4f}" for share in shares)])

@@ -297,7 +297,7 @@ def _numbers_rows(column: FloatArray) -> bool:
 
 def _write(out: Path | None, result: ScreeningResult | FormulaSummary, facts: Mapping[str, Any]) -> None:
     """Write the result by the suffix of the file; CSV has the numbers of the first table with all their digits."""
-    from rankwise._table_files import save_tables
+    from rankwise._table_files import harmless, save_tables
 
     if out is None:
         return
@@ -308,7 +308,9 @@ def _write(out: Path | None, result: ScreeningResult | FormulaSummary, facts: Ma
     with replacing(out) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(
+            {key: harmless(cell) if isinstance(cell, str) else cell for key, cell in row.items()} for row in rows
+        )
 
 
 def _no_numbers(table: Table, column: str) -> RankwiseFormatError:

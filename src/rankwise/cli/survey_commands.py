@@ -98,12 +98,14 @@ def report(
 ) -> None:
     """Write a report: the data, the consensus and how sure it is, who disagrees, which model predicts best."""
     from rankwise.cli import console
-    from rankwise.cli.in_and_out import check_writable
+    from rankwise.cli.in_and_out import check_replaceable, check_writable
 
     check_writable(out, file)
     _check_excel(excel, file)
     if pictures is not None and pictures.exists() and not pictures.is_dir():
         raise OSError(f"{pictures} is a file; give a folder for the pictures, as in --pictures pictures")
+    if pictures is not None and (old := sorted(pictures.glob(f"*.{picture_format.value}"))):
+        check_replaceable(old[0])
     if pictures is None and picture_format is not PictureFormat.PNG:
         raise typer.BadParameter("there is no folder to write pictures to: --pictures FOLDER")
     options = [*(["--title", title] if title else []), *how.words()]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rankwise.cli.in_and_out import say
 from rankwise.cli.options import Json
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def warmup(as_json: Json = False) -> None:
             call()
     problem = cache_problem()
     if problem:
-        typer.echo(f"rankwise: {problem}", err=True)
+        say(problem)
     if as_json:
         compiled = [name for name, _ in compiled_functions()]
         console.print_json({"steps": list(STEPS), "compiled": compiled, "kept": not problem})

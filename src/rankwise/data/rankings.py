@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwise._memory import check_memory_of_pairs
 from rankwise._state import FLOATS, ITEMS, MATRIX, Saved
-from rankwise._tables import TextTable, make_frame
+from rankwise._tables import TextTable, make_frame, visible
 from rankwise._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from rankwise._validation import (
     check_items,
@@ -485,7 +485,7 @@ def _text_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatA
     for row, weight in zip(positions[:_SHOWN_RANKINGS], weights, strict=False):
         shown.append(f"  {weight:,.10g} x {_line(row, items)}" if weighted else f"  {_line(row, items)}")
     rest = [f"  ... and {n - _SHOWN_RANKINGS:,} more"] if n > _SHOWN_RANKINGS else []
-    return "\n".join([_heading(positions, kind), *shown, *rest])
+    return visible("\n".join([_heading(positions, kind), *shown, *rest]))
 
 
 def _html_of(positions: FloatArray, items: tuple[Hashable, ...], weights: FloatArray, kind: str) -> str:

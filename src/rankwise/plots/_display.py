@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwise._replacing import replacing
+from rankwise._tables import visible
 from rankwise.plots._style import add_title
 
 #: dots per inch of a picture for slides
@@ -70,3 +71,5 @@ def save_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = SLIDE
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(form)
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "rankwise"}), replacing(path) as beside:
         figure.savefig(beside, dpi=dpi, metadata=metadata)
+        if form == ".svg":  # XML has no control characters
+            beside.write_text(visible(beside.read_text("utf-8")), "utf-8")

@@ -11,6 +11,7 @@ import re
 from html import escape
 from typing import Any
 
+from rankwise._tables import visible
 from rankwise.plots._style import BLUE, ORANGE, SKY
 from rankwise.plots.tree_diagram import TINTS
 
@@ -76,7 +77,7 @@ def inline_svg(figure: Any, salt: str, *, title: str = "", description: str = ""
         f'width="{width}" height="{height}" viewBox="0 0 {width / _PIXELS_PER_POINT:g} {height / _PIXELS_PER_POINT:g}">'
         f'<title id="{name}-title">{escape(title or salt)}</title><desc id="{name}-desc">{escape(description)}</desc>'
     )
-    return head + text[text.index(">") + 1 :]
+    return visible(head) + text[text.index(">") + 1 :]
 
 
 def svg_text(figure: Any, salt: str, *, transparent: bool = False) -> str:
@@ -87,7 +88,7 @@ def svg_text(figure: Any, salt: str, *, transparent: bool = False) -> str:
     metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
         figure.savefig(file, format="svg", transparent=transparent, metadata=metadata)
-    return file.getvalue()
+    return visible(file.getvalue())  # XML has no control characters
 
 
 def _with_variables(tag: re.Match[str]) -> str:

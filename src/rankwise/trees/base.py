@@ -24,6 +24,7 @@ from rankwise._state import (
     maybe,
     optional,
 )
+from rankwise._tables import visible
 from rankwise._typing import ArrayLike, FloatArray, IntArray
 from rankwise.trees.engine import GrowthRule, TrainingSet
 from rankwise.trees.export import conditions, tree_dot, tree_text
@@ -83,7 +84,7 @@ class SingleTreeMixin(_GrownMixin):
 
     def export_text(self) -> str:
         """The tree as indented text, with what its leaves predict."""
-        return tree_text(self._fitted_tree(), self._node_conditions(), self._leaf_texts())
+        return visible(tree_text(self._fitted_tree(), self._node_conditions(), self._leaf_texts()))
 
     def export_graphviz(self) -> str:
         """The tree in the DOT language of Graphviz."""
