@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rankwise._tables import TextTable, make_frame
+from rankwise._threads import one_thread
 from rankwise._typing import ArrayLike, FloatArray, IntArray, RandomState
 from rankwise._validation import check_choice, check_generator, check_whole_number, weights_count_people
 from rankwise.analysis import item_ranks_jit
@@ -245,10 +246,11 @@ def concordance_of_ranks(
         inverse, freedom = center / spread.sum(), k - 1
         explained = sums @ sums / weights.sum()
     else:
-        sums = (weights * stretch) @ np.nan_to_num(ranks - (sizes[:, np.newaxis] + 1) / 2)
         held = (~np.isnan(ranks)).astype(np.float64)
-        inverse, freedom = _inverse_of_laplacian(_laplacian(held, spread, sizes))
-        explained = sums @ _inverse_of_laplacian(_laplacian(held, weights, sizes))[0] @ sums
+        with one_thread():  # for tall, narrow products threads cost more than they give
+            sums = (weights * stretch) @ np.nan_to_num(ranks - (sizes[:, np.newaxis] + 1) / 2)
+            inverse, freedom = _inverse_of_laplacian(_laplacian(held, spread, sizes))
+            explained = sums @ _inverse_of_laplacian(_laplacian(held, weights, sizes))[0] @ sums
     statistic = float(sums @ inverse @ sums)
     p_value, method = float("nan"), "chi-square"
     if p_from == "exact" or (p_from == "auto" and n_people <= _MOST_EXACT_PEOPLE):
