@@ -281,5 +281,5 @@ def test_every_command_has_an_example_and_speaks_of_no_python() -> None:
         name = command.name or command.callback.__name__.replace("_", "-")  # type: ignore[union-attr]
         shown = run(name, "--help").stdout
         assert f"Example: rankwise {name}" in shown
-        for word in ("<str>", "<bool", "<int", "<float", "<path", "x>=", "read_rankings", "None", "True"):
+        for word in ("<str>", "<list", "<bool", "<int", "<float", "<path", "x>=", "read_rankings", "None", "True"):
             assert word not in shown, name

@@ -221,11 +221,17 @@ def rank_evaluate(
     ] = None,
     train: Annotated[
         list[Ranker] | None,
-        typer.Option(help="A ranker to train on four fifths of its queries, and to measure on the others; repeatable."),
+        typer.Option(
+            metavar="NAME",
+            help="A ranker (lambdamart, linear or neural) to train on four fifths of its queries, and to measure on "
+            "the others; may be repeated.",
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="ndcg@10, map, mrr, recall@100, p@5, err@10, ...; one or several."),
+        typer.Option(
+            "--metric", "-m", metavar="NAME", help="ndcg@10, map, mrr, recall@100, p@5, err@10, ...; may be repeated."
+        ),
     ] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Show every query, worst first.")] = False,
     worst: Annotated[int | None, typer.Option(min=1, metavar="N", help="Show the N worst queries.")] = None,
