@@ -9,6 +9,7 @@ import pytest
 
 from rankwise import Rankings, _memory
 from rankwise.aggregation import bootstrap_consensus, borda, copeland, kemeny, mc4, preference_matrix, schulze
+from rankwise.analysis import summary
 from rankwise.embeddings import KemenyEmbedding
 from rankwise.label_ranking import LabelwiseRanker
 
@@ -26,6 +27,12 @@ def test_a_hundred_thousand_items_are_refused_where_pairs_are_counted(work, monk
         ValueError, match=r"the pairs of 100,000 items take about .* GiB .* 16 GiB are free; .*aggregate_lists"
     ):
         work(LISTS)
+
+
+def test_so_are_tables_of_places(monkeypatch):
+    monkeypatch.setattr(_memory, "free_bytes", lambda: 16 * 2**30)
+    with pytest.raises(ValueError, match=r"the places of 100,000 items take about .* GiB .* 16 GiB are free; .*select"):
+        summary(LISTS)
 
 
 def test_what_counts_no_pairs_takes_them(monkeypatch):

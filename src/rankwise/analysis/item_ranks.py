@@ -11,9 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwise._memory import check_memory
 from rankwise._typing import FloatArray, IntArray
 from rankwise.analysis import item_ranks_jit
 from rankwise.data import Rankings
+
+# Tables of items and places that are held at the same time; one of half places counts twice.
+_TABLES = 4
 
 
 class ItemRanks(NamedTuple):
@@ -41,6 +45,11 @@ class ItemRanks(NamedTuple):
 
 def item_ranks(rankings: Rankings, *, level: float, people: bool) -> ItemRanks:
     """Statistics of the ranks of items; ``people`` says whether weights count people, or are survey weights."""
+    check_memory(
+        _TABLES * 8 * rankings.n_items**2,
+        f"the places of {rankings.n_items:,} items",
+        "keep the items that matter with Rankings.select([...])",
+    )
     weights = rankings.weights
     ranks, sizes, squares, n_with, (weight, n_rows, total), places, heights = item_ranks_jit.rank_items(
         rankings.positions, weights
