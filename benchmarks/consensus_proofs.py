@@ -4,8 +4,10 @@ The families are those of the linear ordering library LOLIB (Martí, Reinelt, Du
 from 0 to 100 (RandA1), Paley tournaments, random tournaments, and uniform and Mallows profiles. Consensus with ties is
 compared with corankco (`ExactAlgorithmPulp`), which must find the same cost.
 
-Seconds are processor time of the call; limits are wall time. With ``--before FILE`` (a result of this script from an
-older checkout, on the same machine), each row also keeps the older figures.
+Seconds are processor time of the call. So are limits with ``--processor-time``, for machines that others use (the
+solver of integer programs may end earlier, as it knows wall time only); otherwise limits are wall time. With
+``--before FILE`` (a result of this script from an older checkout, on the same machine), each row also keeps the older
+figures. With ``--only TEXT``, cases that contain the text are measured, and the other rows of the result file are kept.
 """
 
 from __future__ import annotations
@@ -14,15 +16,16 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import save
+from common import RESULTS, save
 from consensus import peer
 
 from rankwise import Rankings
-from rankwise.aggregation import RunningConsensus, kemeny, preference_matrix, sample_mallows
+from rankwise.aggregation import RunningConsensus, _kemeny_search, kemeny, preference_matrix, sample_mallows
 
 Row = dict[str, Any]
 
@@ -32,13 +35,21 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="smaller sizes; the result file is not changed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--before", type=Path, help="a result of an older checkout, to keep beside the new one")
+    parser.add_argument("--processor-time", action="store_true", help="let limits count processor time")
+    parser.add_argument("--only", default="", help="measure cases that contain this text, and keep the other rows")
     parser.add_argument("--output", type=Path, help="write the rows here instead of the result file")
     options = parser.parse_args()
+    if options.processor_time:
+        _kemeny_search.time.perf_counter = time.process_time
     older = {row["case"]: row for row in json.loads(options.before.read_text())} if options.before else {}
     kemeny(tournament(18, 0), method="ilp", random_state=0)  # compiles
     kemeny(coarse(3, 19, 3, 0), ties="allow", random_state=0)
     rows = []
-    for row in (*hard_instances(options.quick, options.seed), *ties_allowed(options.quick, options.seed)):
+    questions = (*hard_instances(options.quick, options.seed), *ties_allowed(options.quick, options.seed))
+    for question in questions:
+        if options.only not in question.case:
+            continue
+        row = measured(question) | {"limit_of": "processor time" if options.processor_time else "wall time"}
         before = older.get(row["case"])
         if before:
             row["before"] = {key: before[key] for key in ("gap", "proven", "seconds")}
@@ -46,35 +57,55 @@ def main() -> None:
         print(f"{row['case']:>48}  {row['proven']} of {row['profiles']} proven, gap {100 * row['gap']:.4g} %, "
               f"{row['seconds']:.2f} s" + (f"; before {before['proven']}, {100 * before['gap']:.4g} %, "
               f"{before['seconds']:.2f} s" if before else ""), flush=True)  # fmt: skip
-    rows += list(updates(options.seed))
+    if not options.only:
+        rows += [*beside_corankco(options.quick, options.seed), *updates(options.seed)]
     if options.output:
         options.output.write_text(json.dumps(rows, indent=2) + "\n")
     else:
+        if options.only:
+            new = {row["case"]: row for row in rows}
+            stored = json.loads((RESULTS / "consensus_proofs.json").read_text())["results"]
+            rows = [new.get(row["case"], row) for row in stored]
         save("consensus_proofs", rows, options, ["highspy", "corankco"])
 
 
-def hard_instances(quick: bool, seed: int) -> Iterator[Row]:
+@dataclass
+class Question:
+    """A family of problems for `kemeny`, numbered from 0."""
+
+    case: str
+    make: Callable[[int], Any]
+    profiles: int
+    limit: float = 10.0
+    ties: str = "none"
+
+
+def hard_instances(quick: bool, seed: int) -> Iterator[Question]:
     """Instances on which bounds are far from the cost: their mean gap when time is up."""
     for k in (25, 30) if quick else (25, 30, 40, 60, 100):
-        yield measured(f"random tournament, {k} items", lambda s, k=k: tournament(k, seed + s), profiles=2)
+        yield Question(f"random tournament, {k} items", lambda s, k=k: tournament(k, seed + s), profiles=2)
     for k in (19,) if quick else (19, 23, 43):
-        yield measured(f"Paley tournament, {k} items", lambda s, k=k: paley(k), profiles=1)
+        yield Question(f"Paley tournament, {k} items", lambda s, k=k: paley(k), profiles=1)
     for k in (40,) if quick else (40, 100, 200):
-        yield measured(f"RandA1, {k} items", lambda s, k=k: uniform_entries(k, seed + s), profiles=2)
+        yield Question(f"RandA1, {k} items", lambda s, k=k: uniform_entries(k, seed + s), profiles=2)
     for k in (40,) if quick else (60, 100, 150, 700):
-        yield measured(f"100 uniform rankings, {k} items", lambda s, k=k: uniform(k, seed + s), profiles=2)
+        yield Question(f"100 uniform rankings, {k} items", lambda s, k=k: uniform(k, seed + s), profiles=2)
     if not quick:
         matrix = preference_matrix(sample_mallows(np.arange(1, 301), -np.log(0.99), 100, random_state=seed))
-        yield measured("100 Mallows rankings, phi .99, 300 items", lambda s: matrix, profiles=1)
+        yield Question("100 Mallows rankings, phi .99, 300 items", lambda s: matrix, profiles=1)
 
 
-def ties_allowed(quick: bool, seed: int) -> Iterator[Row]:
-    """Consensus that may have ties, of rankings with ties, and corankco on those of 20 items."""
+def ties_allowed(quick: bool, seed: int) -> Iterator[Question]:
+    """Consensus that may have ties, of rankings with ties."""
     for k, n, places in [(18, 7, 9)] if quick else [(18, 7, 9), (25, 7, 12), (25, 20, 12), (50, 50, 20)]:
         case = f"ties, {n} uniform rankings, {k} items, {places} places"
-        yield measured(case, lambda s, k=k, n=n, p=places: coarse(n, k, p, seed + s), profiles=3, ties="allow")
+        yield Question(case, lambda s, k=k, n=n, p=places: coarse(n, k, p, seed + s), profiles=3, ties="allow")
     if not quick:
-        yield measured("ties, 20 Mallows rankings, 50 items", lambda s: tied_mallows(50, seed + s), 3, ties="allow")
+        yield Question("ties, 20 Mallows rankings, 50 items", lambda s: tied_mallows(50, seed + s), 3, ties="allow")
+
+
+def beside_corankco(quick: bool, seed: int) -> Iterator[Row]:
+    """Consensus that may have ties by both, of 20 and 25 items."""
     exact = peer("corankco.algorithms.exact.exactalgorithmpulp")
     if exact is None:
         return
@@ -115,19 +146,19 @@ def updates(seed: int) -> Iterator[Row]:
             yield {"case": case, "rankings_per_minute": per_minute}
 
 
-def measured(case: str, make: Callable[[int], Any], profiles: int, limit: float = 10.0, **options: Any) -> Row:
+def measured(question: Question) -> Row:
     """Solve some profiles within a limit each."""
     gaps, seconds, proven = [], [], 0
-    for profile in range(profiles):
-        problem = make(profile)
+    for profile in range(question.profiles):
+        problem = question.make(profile)
         start = time.process_time()
-        result = kemeny(problem, time_limit=limit, random_state=0, **options)
+        result = kemeny(problem, time_limit=question.limit, ties=question.ties, random_state=0)
         seconds.append(time.process_time() - start)
         gaps.append(result.gap)
         proven += result.optimal
     return {
-        "case": case, "profiles": profiles, "limit": limit, "proven": proven, "gap": float(np.mean(gaps)),
-        "seconds": float(np.mean(seconds)),
+        "case": question.case, "profiles": question.profiles, "limit": question.limit, "proven": proven,
+        "gap": float(np.mean(gaps)), "seconds": float(np.mean(seconds)),
     }  # fmt: skip
 
 
