@@ -703,6 +703,17 @@ def test_intervals_of_designs_hold_all_differences_at_once(make: Any, kind: str)
     assert 0.935 <= np.mean(held) <= 0.965, np.mean(held)
 
 
+def test_an_interval_that_holds_0_beside_a_small_p_is_noted() -> None:
+    votes = [[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3], [3, 2, 1], [2, 3, 1], [3, 2, 1], [3, 1, 2]]
+    weights = [0.5, 1.5, 1.2, 0.8, 0.7, 1.1, 1.9, 0.4]
+    few = compare_groups(Rankings(votes, weights=weights), list("ffffmmmm"), random_state=0)
+    many = compare_groups(Rankings(votes * 5, weights=weights * 5), list("ffffmmmm") * 5, random_state=0)
+    for found, noted in ((few, True), (many, False)):
+        items = found.items
+        assert bool(np.any(items.is_sure & (items.low <= 0) & (items.high >= 0))) == noted
+        assert ("an interval that holds 0 beside a small p is wider than p says" in str(found)) == noted
+
+
 def test_labels_without_a_name_are_just_groups():
     rng = np.random.default_rng(0)
     votes = np.argsort(rng.random((90, 4)), axis=1) + 1

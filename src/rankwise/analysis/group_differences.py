@@ -3,11 +3,11 @@
 `compare_groups` returns `GroupDifferences`. Each group is compared with all others together; of two groups, the first
 with the second. A difference is divided by its standard error, which does not assume that groups vary alike. The
 largest such ratio in each permutation of the labels says how large a ratio chance makes somewhere in the table:
-intervals and p-values are about the whole table, and an interval leaves out 0 if its p-value is small enough. Few
-people have few different shares, so that many permutations make the very ratio that was seen. They count half (mid-p;
-Lancaster 1961): counted whole, as p-values are defined, true differences would be found more rarely than the level
-allows. Where a group is unanimous, the interval is wider than the ratio says: others who were not asked may be of
-another opinion.
+intervals and p-values are about the whole table, and an interval leaves out 0 if its p-value is small enough and people
+are not too few. Few people have few different shares, so that many permutations make the very ratio that was seen. They
+count half (mid-p; Lancaster 1961): counted whole, as p-values are defined, true differences would be found more rarely
+than the level allows. Where a group is unanimous, the interval is wider than the ratio says: others who were not asked
+may be of another opinion.
 """
 
 from __future__ import annotations
@@ -210,6 +210,10 @@ class GroupDifferences(Result):
             note += "; size: not sure where chance alone explains the difference"
         if any(self.same[at] for at in shown):
             note += "; no interval where all people say the same"
+        if any(self.is_sure[at] and self.low[at] <= 0 <= self.high[at] for at in shown):
+            note += (
+                "; an interval that holds 0 beside a small p is wider than p says, as so few people tell little more"
+            )
         title = "Differences of items" if is_item else "Differences of pairs"
         return [TextTable(title, note, columns, rows)]
 
