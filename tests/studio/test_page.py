@@ -426,6 +426,23 @@ def test_a_phone_has_a_menu_and_no_sideways_scrolling(browser: Any, address: str
             assert not is_too_wide(page), view
 
 
+def test_on_a_phone_the_names_of_rows_stay_while_the_others_scroll_by(browser: Any, address: str) -> None:
+    with page_in(browser, viewport={"width": 360, "height": 740}, has_touch=True) as page:
+        page.goto(address)
+        give(page, view="raters")
+        table = page.locator(".table").first
+        name, number = table.locator("tbody th").first, table.locator("tbody td").last
+        table.evaluate("(box) => { box.style.width = '180px'; box.scrollLeft = 1000 }")
+        assert table.evaluate("(box) => box.scrollLeft") > 20
+        box, seen = name.bounding_box(), table.bounding_box()
+        assert box is not None
+        assert seen is not None
+        assert box["x"] == pytest.approx(seen["x"], abs=2)
+        shown = number.bounding_box()
+        assert shown is not None
+        assert shown["x"] >= box["x"] + box["width"] - 2  # nothing is behind the names
+
+
 def test_print_leaves_out_what_cannot_be_clicked(page: Any) -> None:
     from playwright.sync_api import expect
 

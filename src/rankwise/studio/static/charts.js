@@ -225,23 +225,28 @@ function apart(wanted, room) {
 function slopes(chart, width) {
   const { columns, rows } = chart;
   const most = Math.max(...present(rows.flatMap((row) => row.places)), 1);
-  const label = Math.min(widest(rows.map((row) => row.label)) + 34, width * (width < 460 ? 0.28 : 0.32));
-  const gap = Math.max(width < 460 ? 64 : 88, (width - 2 * label) / Math.max(1, columns.length - 1));
-  const w = Math.max(width, 2 * label + gap * (columns.length - 1));
+  // A narrow picture has room for the names at the left only, in two lines.
+  const narrow = width < 460;
+  const label = Math.min(widest(rows.map((row) => row.label)) + 34, width * (narrow ? 0.36 : 0.32));
+  const named = rows.map((row) => (narrow ? lines(row.label, label - 34, 2) : [cut(row.label, label - 34)]));
+  const end = narrow ? 26 : label;
+  const gap = Math.max(narrow ? 52 : 88, (width - label - end) / Math.max(1, columns.length - 1));
+  const w = Math.max(width, label + end + gap * (columns.length - 1));
   const head = 44;
-  const step = Math.max(26, Math.min(34, 420 / most));
-  const x = (j) => label + (columns.length === 1 ? (w - 2 * label) / 2 : (j * (w - 2 * label)) / (columns.length - 1));
+  const step = Math.max(named.some((each) => each.length > 1) ? 36 : 26, Math.min(34, 420 / most));
+  const x = (j) => label + (columns.length === 1 ? (w - label - end) / 2 : (j * (w - label - end)) / (columns.length - 1));
   const y = (place) => head + 14 + (place - 1) * step;
   const svg = s("svg");
   const ground = quiet();
   for (const [j, name] of columns.entries()) {
     // At the sides there is only half of the room.
-    const room = j > 0 && j < columns.length - 1 ? gap - 10 : Math.min(2 * label, gap) - 10;
+    const room = (j > 0 && j < columns.length - 1 ? gap : Math.min(2 * (j ? end : label), gap)) - (narrow ? 2 : 10);
     for (const [k, line] of lines(name, room, 2, SIZE, 600).entries()) ground.append(text(x(j), 10 + 16 * k, line, "strong", "middle"));
     ground.append(s("path", { class: "grid", d: `M${x(j)} ${head}V${y(most) + 12}` }));
   }
   svg.append(ground);
-  const ends = [0, columns.length - 1].map((j) => apart(rows.map((row) => (row.places[j] == null ? -100 : y(row.places[j]))), 17));
+  const apartBy = named.some((each) => each.length > 1) ? 32 : 17;
+  const ends = [0, columns.length - 1].map((j) => apart(rows.map((row) => (row.places[j] == null ? -100 : y(row.places[j]))), apartBy));
   for (const [i, row] of rows.entries()) {
     const said = columns.map((name, j) => `${name}: ${row.places[j] == null ? "no place" : `place ${row.places[j]}`}`).join("; ");
     const group = mark(`${row.label}. ${said}`, { class: "mark slope" });
@@ -256,8 +261,10 @@ function slopes(chart, width) {
     });
     [0, columns.length - 1].forEach((j, side) => {
       if (row.places[j] == null || (side && columns.length === 1)) return;
-      const shown = cut(row.label, label - 34);
-      group.append(text(x(j) + (side ? 12 : -12), ends[side][i], side ? `${row.places[j]}  ${shown}` : `${shown}  ${row.places[j]}`, "", side ? "start" : "end"));
+      const at = ends[side][i];
+      if (side) return group.append(text(x(j) + 12, at, narrow ? row.places[j] : `${row.places[j]}  ${named[i][0]}`));
+      group.append(text(x(j) - 12, at, row.places[j], "", "end"));
+      named[i].forEach((line, k, all) => group.append(text(x(j) - 18 - textWidth(`${most}`), at + (k - (all.length - 1) / 2) * 15, line, "", "end")));
     });
     svg.append(group);
   }
