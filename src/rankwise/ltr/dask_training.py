@@ -148,6 +148,7 @@ def _level_trees(ranker: LambdaMART, arrays: list[Any], labels: list[list[Any]],
         for number, block in enumerate(zip(*columns, strict=True))
     ]
     parts = [future.result() for future in made]
+    del columns  # so that workers forget the rows, of which parts keep codes
 
     def ask(method: str, *arguments: Any) -> list[Any]:
         asked = [getattr(part, method)(*arguments) for part in parts]
