@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwise._compiled import compiled, compiled_sums, compiled_sums_in_place
+from rankwise._compiled import compiled, compiled_in_place, compiled_sums, compiled_sums_in_place
 
 # What the weight of a pair is.
 EQUAL, PLACES, DISTANCE, PRECISION_SUM, FIRST_HIT, CASCADE, NEIGHBORS = range(7)
@@ -251,7 +251,7 @@ def _pushes_of_row(score, power, gain, place, by_gap, scores, powers, gains, roo
     return push_sum, turn_sum * power, total
 
 
-@compiled_sums
+@compiled_sums_in_place
 def _add_pairs_of_query(query, discount, weighting):
     """Pairs by any weight, for each row with those below it; returns the sum of all pushes."""
     n = len(query.order)
@@ -298,7 +298,7 @@ def _add_pairs_of_query(query, discount, weighting):
     return total
 
 
-@compiled_sums
+@compiled_sums_in_place
 def _add_pairs(power, level, powers, levels, pair, gradient, hessian):
     """Pairs of one document with all below it, from powers of e of the scores: one division each, no exponential.
 
@@ -319,7 +319,7 @@ def _add_pairs(power, level, powers, levels, pair, gradient, hessian):
     return own_push, own_turn, total
 
 
-@compiled_sums
+@compiled_sums_in_place
 def _add_wide_pairs(score, level, sigma, scores, levels, pair, gradient, hessian):
     """The same where scores lie so far apart that their powers leave the range of numbers."""
     own_push, own_turn, total = 0.0, 0.0, 0.0
@@ -358,26 +358,26 @@ def _has_pairs(level):
     return np.any(level != level[0])
 
 
-@compiled
+@compiled_in_place
 def _weigh_rows(level, root, levels, roots, pair):
     """Multiply by the weights of both rows; rows of the same level make no pair."""
     for b in range(len(pair)):
         pair[b] = pair[b] * (root * roots[b]) if level != levels[b] else 0.0
 
 
-@compiled
+@compiled_in_place
 def _divide_by_gap(score, scores, pair):
     for b in range(len(pair)):
         pair[b] /= _LEAST_GAP + abs(score - scores[b])
 
 
-@compiled
+@compiled_in_place
 def _place_weights(gain, discount, gains, discounts, pair):
     for b in range(len(pair)):
         pair[b] = abs(gain - gains[b]) * (discount - discounts[b])
 
 
-@compiled
+@compiled_in_place
 def _pair_weights(code, a, first, stop, query, discount):
     """Write what exchanging place a with each of the places below changes; places count from 0."""
     level, gain, pair, upper, lower = query.level, query.gain, query.pair, query.places[0], query.places[1]
@@ -440,7 +440,7 @@ def _places(code, level, gain, n, discount, places):
             reached *= 1 - gain[a]
 
 
-@compiled
+@compiled_in_place
 def _tied_pair_weights(code, a, first, stop, gain, places, block_end, pair):
     """The mean of `_pair_weights` over all orders of equal scores; pairs beyond the truncation weigh nothing."""
     upper, lower, share, within = places[0], places[1], places[2], places[3]
