@@ -77,7 +77,7 @@ def test_it_trains_what_the_library_trains(folder: Path, tmp_path: Path) -> None
 
 
 def test_the_table_has_the_numbers_of_the_json(folder: Path, tmp_path: Path) -> None:
-    words = ("rank-train", folder / "train.txt", "-o", tmp_path / "m.rankwise", *QUICK)
+    words = ("rank-train", folder / "train.txt", "--force", "-o", tmp_path / "m.rankwise", *QUICK)
     part = run_json(*words)["parts"][1]
     text = run(*words).stdout
     assert "LambdaMART of" in text
@@ -87,7 +87,7 @@ def test_the_table_has_the_numbers_of_the_json(folder: Path, tmp_path: Path) -> 
 
 
 def test_the_table_of_training_goes_to_a_file_of_its_own(folder: Path, tmp_path: Path) -> None:
-    words = ("rank-train", folder / "train.txt", "-o", tmp_path / "m.rankwise", *QUICK)
+    words = ("rank-train", folder / "train.txt", "--force", "-o", tmp_path / "m.rankwise", *QUICK)
     facts = run_json(*words, "--table", tmp_path / "scores.json")
     assert json.loads((tmp_path / "scores.json").read_text()) == facts
     assert run(*words, "--table", tmp_path / "scores.csv").exit_code == 0
@@ -98,7 +98,7 @@ def test_the_table_of_training_goes_to_a_file_of_its_own(folder: Path, tmp_path:
 
 
 def test_queries_are_held_out_unless_there_are_others(folder: Path, tmp_path: Path) -> None:
-    words = ("rank-train", folder / "train.txt", "-o", tmp_path / "m.rankwise", *QUICK)
+    words = ("rank-train", folder / "train.txt", "--force", "-o", tmp_path / "m.rankwise", *QUICK)
     result = run_json(*words, "--hold-out", "0.25")
     assert [(part["part"], part["n_queries"]) for part in result["parts"]] == [("training", 15), ("held out", 5)]
     assert "25% of the queries were held out" in result["note"]
@@ -112,14 +112,14 @@ def test_queries_are_held_out_unless_there_are_others(folder: Path, tmp_path: Pa
 
 def test_few_queries_are_all_trained_on(tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("1 qid:1 2:1\n0 qid:1 1:1\n1 qid:2 2:3\n0 qid:2 1:1\n")
-    words = ("rank-train", tmp_path / "train.txt", "-o", tmp_path / "m.rankwise", "--model", "linear")
+    words = ("rank-train", tmp_path / "train.txt", "--force", "-o", tmp_path / "m.rankwise", "--model", "linear")
     result = run_json(*words)
     assert [part["n_queries"] for part in result["parts"]] == [2]
     assert "too few to hold some out" in result["note"]
 
 
 def test_parameters_come_after_options(folder: Path, tmp_path: Path) -> None:
-    words = ("rank-train", folder / "train.txt", "-o", tmp_path / "m.rankwise", "--model", "linear")
+    words = ("rank-train", folder / "train.txt", "--force", "-o", tmp_path / "m.rankwise", "--model", "linear")
     result = run_json(*words, "--metric", "map", "--param", "metric=ndcg", "--param", "score_gain=exp")
     assert (result["metric"], result["gain"]) == ("ndcg", "exp")
     assert rankwise.load(tmp_path / "m.rankwise").score_gain == "exp"
@@ -128,7 +128,7 @@ def test_parameters_come_after_options(folder: Path, tmp_path: Path) -> None:
 def test_a_folder_has_parts(folder: Path, tmp_path: Path) -> None:
     for name in ("train.txt", "vali.txt.gz"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
-    out = ("-o", tmp_path / "m.rankwise")
+    out = ("--force", "-o", tmp_path / "m.rankwise")
     result = run_json("rank-train", tmp_path, *out, *QUICK)
     assert [part["part"] for part in result["parts"]] == ["training", "validation"]
     assert run("rank-train", tmp_path, *out, "--valid", folder / "vali.txt.gz").exit_code == 2
@@ -150,7 +150,7 @@ def test_the_built_in_collection_needs_no_files(tmp_path: Path) -> None:
 def test_sizes_of_queries_in_a_file_beside(folder: Path, tmp_path: Path) -> None:
     X, y, qid = documents(folder / "train.txt")
     write_letor(tmp_path / "rows.txt", X, y)
-    words = ("rank-train", tmp_path / "rows.txt", "-o", tmp_path / "m.rankwise", *QUICK)
+    words = ("rank-train", tmp_path / "rows.txt", "--force", "-o", tmp_path / "m.rankwise", *QUICK)
     message = problem(*words)
     assert "rows.txt.query" in message
     assert "qid:" in message
@@ -161,7 +161,7 @@ def test_sizes_of_queries_in_a_file_beside(folder: Path, tmp_path: Path) -> None
 def test_sparse_files_train_linear_rankers_and_the_widest_part_counts(tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("1 qid:1 2:1\n0 qid:1 1:1\n1 qid:2 2:3\n0 qid:2 1:1\n")
     (tmp_path / "vali.txt").write_text("1 qid:3 2:1\n0 qid:3 50000:1\n")
-    words = ("rank-train", tmp_path / "train.txt", "-o", tmp_path / "m.rankwise", "--model", "linear")
+    words = ("rank-train", tmp_path / "train.txt", "--force", "-o", tmp_path / "m.rankwise", "--model", "linear")
     result = run_json(*words, "--valid", tmp_path / "vali.txt")
     assert result["n_features"] == 50_000
     assert result["n_trees"] is None
@@ -170,7 +170,19 @@ def test_sparse_files_train_linear_rankers_and_the_widest_part_counts(tmp_path: 
 
 def test_neural_rankers_train_or_say_what_they_need(folder: Path, tmp_path: Path) -> None:
     train, out = folder / "train.txt", tmp_path / "neural.rankwise"
-    words = ("rank-train", train, "-o", out, "--model", "neural", "--param", "n_epochs=1", "--param", "attention=true")
+    words = (
+        "rank-train",
+        train,
+        "--force",
+        "-o",
+        out,
+        "--model",
+        "neural",
+        "--param",
+        "n_epochs=1",
+        "--param",
+        "attention=true",
+    )
     if find_spec("torch") is None:
         assert "pip install 'rankwise[neural]'" in problem(*words)
         return
@@ -183,7 +195,7 @@ def test_neural_rankers_train_or_say_what_they_need(folder: Path, tmp_path: Path
 
 def test_features_that_count_from_0(tmp_path: Path) -> None:
     (tmp_path / "train.txt").write_text("1 qid:1 0:1\n0 qid:1 1:1\n")
-    words = ("rank-train", tmp_path / "train.txt", "-o", tmp_path / "m.rankwise", "--model", "linear")
+    words = ("rank-train", tmp_path / "train.txt", "--force", "-o", tmp_path / "m.rankwise", "--model", "linear")
     assert run(*words).exit_code == 1
     assert run_json(*words, "--zero-based")["n_features"] == 2
     predict = ("rank-predict", tmp_path / "m.rankwise", tmp_path / "train.txt")
@@ -226,7 +238,7 @@ def test_mistakes_in_the_command_say_what_there_is(options: list[str], words: li
 
 
 def test_a_parameter_of_the_wrong_kind_is_one_line(folder: Path) -> None:
-    words = ("rank-train", folder / "train.txt", "-o", folder / "never.rankwise")
+    words = ("rank-train", folder / "train.txt", "--force", "-o", folder / "never.rankwise")
     assert "'n_estimators' parameter of LambdaMART" in problem(*words, "--param", "n_estimators=many", code=2)
 
 
@@ -286,7 +298,7 @@ def test_a_pipe_from_train_to_scores(folder: Path) -> None:
 
 def test_a_run_has_the_documents_of_the_comments(folder: Path, tmp_path: Path) -> None:
     vali, out = folder / "vali.txt.gz", tmp_path / "run.txt"
-    words = ("rank-predict", folder / "m.rankwise", vali, "--run", "--tag", "mine", "-o", out)
+    words = ("rank-predict", folder / "m.rankwise", vali, "--run", "--tag", "mine", "--force", "-o", out)
     assert run(*words).exit_code == 0
     found = read_run(out)
     X, _, qid = documents(vali)
@@ -599,7 +611,7 @@ def test_documents_to_compare_must_exist(folder: Path) -> None:
 
 
 def test_presets_are_lightgbms_trees_and_a_blend(folder: Path, tmp_path: Path) -> None:
-    words = ("rank-train", folder / "train.txt", "-o", tmp_path / "m.rankwise")
+    words = ("rank-train", folder / "train.txt", "--force", "-o", tmp_path / "m.rankwise")
     quick = ("--param", "n_estimators=3")
     run(*words, "--preset", "lightgbm", *quick)
     found = rankwise.load(tmp_path / "m.rankwise")

@@ -110,8 +110,10 @@ def test_a_report_with_a_title_a_workbook_and_pictures(drinks: Path, tmp_path: P
     assert "--title &#39;Drinks &amp; more&#39;" in text
     assert "Mean ranks" in openpyxl.load_workbook(book).sheetnames
     assert {"mean-rank.png", "all-places.png"} <= {path.name for path in folder.iterdir()}
-    assert "does not end in .xlsx" in problem("report", drinks, "-o", page, "--excel", tmp_path / "a.csv", code=2)
-    assert "is a file; give a folder" in problem("report", drinks, "-o", page, "--pictures", page)
+    assert "does not end in .xlsx" in problem(
+        "report", drinks, "-o", page, "--force", "--excel", tmp_path / "a.csv", code=2
+    )
+    assert "is a file; give a folder" in problem("report", drinks, "-o", page, "--force", "--pictures", page)
 
 
 @pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF")])
