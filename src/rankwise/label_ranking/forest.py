@@ -78,7 +78,7 @@ class RankingForest(ForestMixin, WarmStartMixin, TreeAnswersMixin, BaseEstimator
         three forests: as specified without a focus; the same with leaves of three times as many rows; and by items, 12
         trees of 100 asked for to each (6 if there are many items), with ``splitter="best"`` and half of the features
         unless ``max_features`` is given. It keeps the first one unless another one, or the mean of one of the first two
-        and the last, ranks better out of bag by more than a standard error. That takes about three times as long.
+        and the last, ranks better out of bag by more than a standard error. That takes two to five times as long.
     pool : {"pairwise", "rankings"}, default="pairwise"
         Average the trees' pairwise shares, or the rankings that these decode to (bagging as the paper describes it: the
         Kemeny aggregate of the trees' predictions).
