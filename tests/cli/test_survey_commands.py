@@ -90,7 +90,7 @@ def test_tables_and_pictures_of_a_survey_are_written(drinks: Path, tmp_path: Pat
         (["consensus", drinks, "--bootstrap", "0"], "Mean rank"),
         (["consensus", drinks, "--method", "borda,copeland"], "Mean rank"),
     ):
-        assert run(*command, "-o", tmp_path / "picture.svg").exit_code == 0
+        assert run(*command, "--force", "-o", tmp_path / "picture.svg").exit_code == 0
         text = (tmp_path / "picture.svg").read_text(encoding="utf-8")
         assert title.lower() in text.lower(), command
     assert "does not end in .csv, .xlsx, .json, .md, .png, .svg or .pdf" in problem(
