@@ -51,6 +51,15 @@ def test_names_are_printed_as_text(arguments: list[str], hostile: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_tracebacks_are_text() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rankwise", "--debug", "describe", "no\x1b[31m.csv"], capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    assert b"Traceback" in done.stderr
+    assert b"\x1b" not in done.stderr
+
+
 def test_names_are_text_on_a_terminal(hostile: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "rankwise", "consensus", str(hostile), "--method", "borda", "--bootstrap", "0"]

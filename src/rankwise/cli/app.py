@@ -144,7 +144,6 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     warnings.formatwarning = _one_line
-    sys.excepthook = _show_traceback
     try:
         app(prog_name="rankwise")
     except SystemExit as end:
@@ -152,11 +151,9 @@ def main() -> None:
         if isinstance(end.__context__, BrokenPipeError):
             end.code = _CLOSED_PIPE
         raise
-
-
-def _show_traceback(*error: Any) -> None:
-    """What ``--debug`` shows, without the control characters that messages may quote."""
-    sys.stderr.write(visible("".join(traceback.format_exception(*error))))
+    except Exception:  # what --debug shows, without the control characters that messages may quote
+        sys.stderr.write(visible(traceback.format_exc()))
+        sys.exit(1)
 
 
 def _end_with_mistake(error: Any, ctx: Any) -> NoReturn:
