@@ -201,6 +201,15 @@ def test_likely_layouts_are_ready_commands(tmp_path):
     assert "see rankwise describe --help" in said
 
 
+def test_names_beside_one_number_each_can_be_one_ranking(tmp_path):
+    path = written(tmp_path, "Name,Score\nAnn,7\nBob,9\nCid,8\n")
+    with pytest.raises(RankwiseFormatError, match="no layout fits the columns") as caught:
+        load(str(path))
+    as_scores, as_places = (loaded(path, command).rankings for command in caught.value.commands)
+    assert as_scores.positions.tolist() == [[3, 1, 2]]
+    assert as_places.positions.tolist() == [[1, 3, 2]]
+
+
 def test_range_voting_names_the_columns_to_read_as_scores(tmp_path):
     path = written(tmp_path, "judge,Rioja,Merlot,Port\nJ1,1,3,2\nJ2,3,1,2\nJ3,1,2,3\nJ4,2,1,3\n")
     command = problem("consensus", path, "--method", "range").partition("such: rankwise ")[2].split()

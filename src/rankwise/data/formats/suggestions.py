@@ -19,7 +19,7 @@ from rankwise.data.formats.column_names import (
     known_prefixes,
     numbered_groups,
 )
-from rankwise.data.formats.jury_columns import holds_no_votes
+from rankwise.data.formats.jury_columns import column_of_items, holds_no_votes
 from rankwise.data.formats.place_columns import (
     columns_sharing_items,
     may_be_orders,
@@ -69,13 +69,17 @@ def likely_fits(table: Table, weights: str | None) -> list[Fit]:
 
 
 def _any_columns(table: Table, names: Sequence[str], weights: str | None) -> list[Fit]:
-    """Columns of numbers as scores and as places, by people and by judges; else columns of names, in order."""
+    """Columns of numbers as scores and as places, by people and by judges; else columns of names, in order.
+
+    Names beside a single number each are the result of a jury of one.
+    """
     known = {*RESPONDENTS, *WEIGHTS, *(name.lower() for name in table.header if name not in names)}
     are_numbers = [
         name.lower() not in known and table.is_numeric(name) and not holds_no_votes(table, name)
         for name in table.header
     ]
     numeric = max((list(table.header[run]) for run in adjacent_runs(are_numbers)), key=len, default=[])
+    item = column_of_items(table)
     if len(numeric) > 1 and ranking_numbers(table, numeric) is not None:
         jury = judged_values(table, weights)
         where = {"item": jury[0], "judges": jury[1]} if jury else {}
@@ -83,6 +87,9 @@ def _any_columns(table: Table, names: Sequence[str], weights: str | None) -> lis
         people = [Fit(layout, {"items": numeric}) for layout in _EITHER if rows_are_items is not True]
         juries = [Fit("judges", {**where, "values": layout}) for layout in _EITHER if rows_are_items is not False]
         return [*people, *juries]
+    single = [name for name in table.header if table.is_numeric(name)]
+    if [item, *single] == names == list(table.header) and len(table.coded(item)[0]) == len(table) > len(single) == 1:
+        return [Fit("judges", {"item": item, "judges": single, "values": layout}) for layout in _EITHER]
     shared = columns_sharing_items(table, names)
     return [Fit("orders", {"columns": shared})] if shared else []
 
