@@ -10,4 +10,5 @@ ATTACKS = {
     "arguments": "every public callable and estimator: bad arguments",
     "writers": "every writer: killed, interrupted, or on a full disk",
     "processes": "every estimator: jobs, threads, forks, new processes, Ctrl-C",
+    "names": "terminal, JSON, report, tables, workbooks, pictures, studio: hostile names",
 }

@@ -28,9 +28,10 @@ Outcome = tuple[str, str]
 #: the outcomes that must not be
 FAILED, DIED = "failed", "died"
 
-# Bytes of memory that a child may use, and seconds that it may take for one trial.
+# Bytes of memory that a child may use, and seconds that it may take for one trial: on a processor, which takes
+# long on a busy machine, and of waiting.
 _MEMORY = 6 * 2**30
-_PATIENCE = 300.0
+_WORK, _PATIENCE = 60.0, 600.0
 
 
 class Found(NamedTuple):
@@ -93,19 +94,29 @@ def _child(name: str, folder: Path, seed: int, last: int, end: float) -> tuple[l
 
 def _wait(work: subprocess.Popen[bytes], report: int, end: float) -> str:
     """Wait until a child ends, or kill it where it reports nothing for too long or the time is over."""
-    size, since = 0, time.monotonic()
+    size, since, worked = 0, time.monotonic(), 0.0
     while work.poll() is None:
         try:
             work.wait(0.2)
         except subprocess.TimeoutExpired:
-            now = os.fstat(report).st_size
-            size, since = (now, time.monotonic()) if now > size else (size, since)
+            now, seconds = os.fstat(report).st_size, _seconds_of_work(work.pid)
+            if now > size:
+                size, since, worked = now, time.monotonic(), seconds
             late = time.monotonic() > end
-            if late or time.monotonic() - since > _PATIENCE:
+            if late or seconds - worked > _WORK or time.monotonic() - since > _PATIENCE:
                 work.kill()
                 work.wait()
-                return "" if late else f"no end after {_PATIENCE:.0f} s"
+                return "" if late else f"no end after {seconds - worked:.0f} s of work"
     return ""
+
+
+def _seconds_of_work(pid: int) -> float:
+    """What a process has used of the processors."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it has ended, or the system does not say
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _main(name: str, folder: str, first: str, last: str) -> None:

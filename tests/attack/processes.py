@@ -131,6 +131,7 @@ def _interrupt(number: int, rng: np.random.Generator) -> Outcome:
 
 def _forked(call: Callable[[], int], after: float | None = None) -> int:
     """The exit status of a forked process, which is interrupted after so many seconds."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until somebody is there to catch it
     with warnings.catch_warnings():  # Python warns where other threads are
         warnings.simplefilter("ignore")
         child = os.fork()
@@ -138,6 +139,7 @@ def _forked(call: Callable[[], int], after: float | None = None) -> int:
         status = 1
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             signal.alarm(_PATIENCE)
             status = call()
         except KeyboardInterrupt:  # outside of the fit
@@ -146,6 +148,7 @@ def _forked(call: Callable[[], int], after: float | None = None) -> int:
             print(where(error), file=sys.stderr)
         finally:
             os._exit(status)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     if after is not None:
         time.sleep(after)
         os.kill(child, signal.SIGINT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
@@ -11,14 +12,16 @@ import pytest
 
 from tests.attack import ATTACKS, arguments, children, forging
 from tests.attack.children import DIED, FAILED, attack
+from tests.attack.table import PAGE, page_with_table
 
 #: trials in the default run and in the slow one
 TRIALS = {
-    "forging": (150, 3000),
-    "files": (500, 8000),
-    "arguments": (200, 2000),
-    "writers": (15, 100),
-    "processes": (8, 60),
+    "forging": (150, 2000),
+    "files": (500, 4000),
+    "arguments": (200, 400),
+    "writers": (10, 40),
+    "processes": (6, 12),
+    "names": (1, 2),
 }
 
 
@@ -40,7 +43,7 @@ def test_a_few_attacks_do_no_harm(name, tmp_path):
     prepare = forging.prepare_golden if name == "forging" else import_module(f"tests.attack.{name}").prepare
     assert prepare(tmp_path) > 0
     outcomes = check(name, tmp_path, 0, TRIALS[name][0])
-    assert len(outcomes) > 1  # not all are refused
+    assert len(outcomes) > 1 or name == "names"  # not all are refused
 
 
 @pytest.mark.slow
@@ -58,7 +61,7 @@ def test_what_dies_hangs_or_fails_is_found_and_the_rest_goes_on(tmp_path, monkey
     assert aborted.startswith("mistakes, seed 1: the process ended with -6: Fatal Python error: Aborted")
     assert "RuntimeError: not expected" in raised
     assert failed == "mistakes, seed 3: in words"
-    assert hung == "mistakes, seed 4: no end after 6 s"
+    assert re.match(r"mistakes, seed 4: no end after \d s of work", hung)
 
 
 def test_an_unexpected_error_of_a_call_is_a_failure():
@@ -76,3 +79,9 @@ def test_new_public_names_are_attacked(monkeypatch):
     monkeypatch.setattr(metrics, "__all__", [*metrics.__all__, "new"])
     monkeypatch.setattr(metrics, "new", lambda y: y, raising=False)
     assert any(name.endswith(".new") for name in arguments.public_callables())
+
+
+def test_the_documentation_shows_the_stored_counts():
+    page = PAGE.read_text("utf-8")
+    assert page_with_table(page) == page
+    assert all(f"| `{name}`, seed" in page for name in ATTACKS)

@@ -251,3 +251,10 @@ def test_labels_at_the_ends_of_a_scale_say_which_is_best(tmp_path):
         read_rankings(path)
     pyreadstat.write_sav(frame, path, variable_value_labels={name: {1: "best", 3: "least important"} for name in frame})
     assert read_rankings(path).positions.tolist() == frame.to_numpy().tolist()
+
+
+def test_columns_without_any_value_are_blank(tmp_path):
+    parquet.write_table(
+        pyarrow.table({"rank_a": [1, 2], "rank_b": [2, 1], "text": pyarrow.nulls(2)}), tmp_path / "a.parquet"
+    )
+    assert read_table(tmp_path / "a.parquet").column("text") == ["", ""]

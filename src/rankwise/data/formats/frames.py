@@ -152,13 +152,14 @@ def _from_arrow(data: bytes, path: Path, kind: str) -> Table:
 
     columns, labels, single = {}, {}, []
     for series in nw.from_native(table, eager_only=True).iter_columns():
-        if series.dtype.is_nested() or series.dtype in (nw.Binary, nw.Object, nw.Unknown):
+        kind_of_column = table.schema.field(series.name).type
+        is_empty = pyarrow.types.is_null(kind_of_column)  # without any value, and so without a type
+        if not is_empty and (series.dtype.is_nested() or series.dtype in (nw.Binary, nw.Object, nw.Unknown)):
             problem = f"the column {series.name!r:.60} holds {series.dtype}, not single values"
             raise RankwiseFormatError(problem, path=path, cure="Leave it out, or write it as text.")
         columns[series.name] = series.to_list()
         if series.dtype == nw.Float32:
             single.append(series.name)
-        kind_of_column = table.schema.field(series.name).type
         if pyarrow.types.is_dictionary(kind_of_column) and kind_of_column.ordered:
             levels = table.column(series.name).unify_dictionaries().chunk(0).dictionary.to_pylist()
             labels[series.name] = {_text(level): _text(level) for level in levels}
