@@ -104,7 +104,7 @@ def likelihood(
     check_grades_differ(rows.grade, rows.bounds)
     if name == "listwise_plistmle":
         sizes = np.diff(rows.bounds)[rows.query].astype(np.float64)
-        places = np.arange(len(rows.grade)) - rows.bounds[rows.query] + 1.0
+        places = (np.arange(len(rows.grade)) - rows.bounds[rows.query] + 1).astype(np.float64)
         factor = factor * place_factors(places, sizes, place_weights)
 
     def derivatives(score: FloatArray, order: IntArray) -> tuple[float, FloatArray, FloatArray]:

@@ -67,7 +67,7 @@ def make_network(shape: Shape) -> Any:
     for units in shape.hidden:
         layers += [nn.Linear(width, units), nn.ReLU(), nn.Dropout(shape.dropout)]
         width = units
-    parts = {"document": nn.Sequential(*layers), "score": nn.Linear(width, 1)}
+    parts: dict[str, Any] = {"document": nn.Sequential(*layers), "score": nn.Linear(width, 1)}
     parts["linear"] = nn.Linear(shape.n_features, 1, bias=False)
     for name in ("score", "linear"):
         nn.init.zeros_(parts[name].weight)

@@ -301,7 +301,7 @@ class TrainingSet:
             is_much = n_leaves * self.targets.size > _MOST_SHARES
             if not self._is_complete or (np.diff(contents.start) == 0).any():
                 if is_much:
-                    parts = contents.start, contents.rows, contents.weights
+                    parts = contents.start, contents.rows, contents.weights.astype(np.float64, copy=False)
                     return replace(tree, contents=LeafGaps(distinct, *parts, tree.parent.astype(np.int32), self._usual))
             elif is_much or len(contents.rows) <= _FEW_RANKINGS * n_leaves:
                 return replace(tree, contents=contents.compact())
