@@ -138,6 +138,7 @@ def test_the_console_script_is_the_same_command() -> None:
 
 
 def test_quickstart_prints_tables_and_writes_the_report(tmp_path: Path) -> None:
+    (tmp_path / "rankwise-quickstart.html").write_text("of an earlier try")
     done = run("quickstart", "--data", "wine", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stderr == ""

@@ -26,6 +26,8 @@ from rankwise.cli.options import (
     reads_rankings,
 )
 
+# The report of the quickstart, where no other name is given.
+QUICKSTART = Path("rankwise-quickstart.html")
 # Longer tables are cut where people read them.
 _MOST_ROWS, _SHOWN_ROWS = 40, 20
 # Matrices of more items have more cells than anybody reads, and soon than a workbook holds.
@@ -53,16 +55,16 @@ class PictureFormat(StrEnum):
 def quickstart(
     data: Annotated[str, typer.Option(metavar="NAME", help="Name of a data set, or a file of rankings.")] = "iris",
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write the report.")] = Path(
-        "rankwise-quickstart.html"
-    ),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write the report.")] = QUICKSTART,
     jobs: Jobs = 1,
     as_json: Json = False,
 ) -> None:
     """Look at rankings: summary, consensus, leaderboard, tree, and a report with pictures."""
     from rankwise.cli import console
-    from rankwise.cli.in_and_out import check_writable
+    from rankwise.cli.in_and_out import allow_replacing, check_writable
 
+    if out == QUICKSTART:  # a second try replaces the first
+        allow_replacing(True)
     check_writable(out, data)
     with console.progress() as on_step:
         result = _analyze(data, {}, seed, jobs, on_step)
