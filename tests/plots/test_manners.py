@@ -15,7 +15,9 @@ from matplotlib.text import Text
 import rankwise.plots
 from rankwise import Rankings
 from rankwise.label_ranking import RankingTree
+from rankwise.model_selection import compare
 from rankwise.plots import (
+    ComparisonDisplay,
     ConsensusDisplay,
     CriticalDifferenceDisplay,
     DriversDisplay,
@@ -79,6 +81,9 @@ DISPLAYS: dict[type, Any] = {
     PairwisePreferenceDisplay: lambda ax: PairwisePreferenceDisplay.from_rankings(RANKINGS, ax=ax),
     PositionHeatmapDisplay: lambda ax: PositionHeatmapDisplay.from_rankings(RANKINGS, ax=ax),
     PruningPathDisplay: lambda ax: PruningPathDisplay.from_estimator(TREE, FEATURES, RANKINGS, ax=ax),
+    ComparisonDisplay: lambda ax: ComparisonDisplay(
+        compare({name: RNG.random(20) for name in NAMES[:3]}, random_state=0)
+    ).plot(ax),
     QueryComparisonDisplay: lambda ax: QueryComparisonDisplay.from_results(
         {name: RNG.random(20) for name in NAMES[:2]}, ax=ax
     ),

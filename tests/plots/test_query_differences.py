@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankwise.model_selection import CrossValidation, compare
-from rankwise.plots import QueryComparisonDisplay
+from rankwise.plots import ComparisonDisplay, QueryComparisonDisplay
 
 NAN = float("nan")
 
@@ -65,3 +65,17 @@ def test_words_stay_clear_of_the_differences(difference: float) -> None:
 def test_bad_input_is_named(results: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         QueryComparisonDisplay.from_results(results)
+
+
+def test_mean_differences_are_those_of_the_comparison() -> None:
+    values = {"new": [0.9, 0.8, 0.7, 0.9], "old": [0.7, 0.7, 0.6, 0.8], "odd": [0.9, 0.1, 0.9, 0.5]}
+    found = compare(values, "map", random_state=0)
+    display = ComparisonDisplay(found).plot()
+    lines = display.ax_.get_lines()
+    assert [line.get_xdata()[0] for line in lines[1:6:2]] == found.difference.tolist()
+    ends = [tuple(line.get_xdata()) for line in lines[0:6:2]]
+    assert ends == list(zip(found.low.tolist(), found.high.tolist(), strict=True))
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["new - old", "new - odd", "old - odd"]
+    assert [line.get_markerfacecolor() != "white" for line in lines[1:6:2]] == (
+        (found.low > 0) | (found.high < 0)
+    ).tolist()

@@ -54,8 +54,6 @@ class Comparison:
     p_randomization: FloatArray
     p_t: FloatArray
     n_queries: int
-    ax_: Any = None
-    figure_: Any = None
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with a row per pair, of pandas by default, else of the named backend."""
@@ -83,39 +81,6 @@ class Comparison:
         test = f"paired over {queries}; p by random signs, corrected for the number of pairs"
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
         return TextTable(f"Differences of {self.metric}", "; ".join(filter(None, [note, test])), list(columns), rows)
-
-    def plot(self, ax: Any = None) -> Comparison:
-        """Draw the mean differences with their 95% intervals; a filled dot marks intervals that exclude 0.
-
-        For two rankers, `QueryComparisonDisplay` shows the differences query by query.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        self
-            With ``ax_`` and ``figure_``.
-        """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6, 0.5 * len(self.first) + 1.2), layout="constrained")
-        for place, (low, high, difference) in enumerate(
-            zip(self.low[::-1], self.high[::-1], self.difference[::-1], strict=True)
-        ):
-            clear = low > 0 or high < 0
-            ax.plot([low, high], [place, place], color="#0072B2")
-            ax.plot(difference, place, "o", color="#0072B2", markerfacecolor="#0072B2" if clear else "white")
-        # Names are the user's: a dollar sign in them does not start a formula.
-        pairs = [f"{first} - {second}" for first, second in zip(self.first, self.second, strict=True)]
-        ax.set_yticks(range(len(pairs)), labels=pairs[::-1], parse_math=False)
-        ax.axvline(0, color="#999999", linewidth=0.8)
-        ax.set_xlabel(f"difference of {self.metric}, mean of {self.n_queries} queries and 95% interval")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def __repr__(self) -> str:
         return str(self._table_with_means())
@@ -154,7 +119,7 @@ def compare(
     Returns
     -------
     Comparison
-        Print it, or see ``to_frame()``, ``plot()``.
+        Print it, or see ``to_frame()``, and `rankwise.plots.ComparisonDisplay`.
 
     References
     ----------

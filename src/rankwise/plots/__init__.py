@@ -17,13 +17,14 @@ from rankwise.plots.leaderboard_diagram import CriticalDifferenceDisplay
 from rankwise.plots.mean_rank_dots import MeanRankDisplay
 from rankwise.plots.noise_curve import NoiseCurveDisplay
 from rankwise.plots.pruning_curve import PruningPathDisplay
-from rankwise.plots.query_differences import QueryComparisonDisplay
+from rankwise.plots.query_differences import ComparisonDisplay, QueryComparisonDisplay
 from rankwise.plots.rater_map import RaterMapDisplay
 from rankwise.plots.screening_volcano import ScreeningDisplay
 from rankwise.plots.segment_map import SegmentDisplay
 from rankwise.plots.tree_diagram import RankingTreeDisplay
 
 __all__ = [
+    "ComparisonDisplay",
     "ConsensusDisplay",
     "CriticalDifferenceDisplay",
     "DriversDisplay",

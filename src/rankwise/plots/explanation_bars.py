@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,12 @@ class PairExplanationDisplay(Display):
 
     @classmethod
     def from_explanation(
-        cls, explanation: PairExplanation | ScoreExplanation, *, max_features: int = 12, ax: Any = None
+        cls,
+        explanation: PairExplanation | ScoreExplanation,
+        *,
+        pair: tuple[str, str] | None = None,
+        max_features: int = 12,
+        ax: Any = None,
     ) -> PairExplanationDisplay:
         """Draw an explanation.
 
@@ -58,6 +64,8 @@ class PairExplanationDisplay(Display):
         ----------
         explanation : PairExplanation or ScoreExplanation
             What ``explain`` returned; ``explanation[0]`` is that of the first row for a label ranker.
+        pair : tuple of str, optional
+            What the picture calls the two; documents have no other names than their rows by default.
         max_features : int, default=12
             Most features to draw.
         ax : matplotlib Axes, optional
@@ -74,7 +82,7 @@ class PairExplanationDisplay(Display):
                 f"explanation is a {type(explanation).__name__}; give what explain of a label ranker or a query ranker "
                 "returns"
             )
-        return cls(explanation).plot(ax, max_features=max_features)
+        return cls(explanation if pair is None else replace(explanation, pair=pair)).plot(ax, max_features=max_features)
 
     @classmethod
     def from_estimator(

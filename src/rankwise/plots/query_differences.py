@@ -1,4 +1,4 @@
-"""QueryComparisonDisplay: where one ranker beats another, query by query."""
+"""Rankers on the same queries: query by query (`QueryComparisonDisplay`), and on average (`ComparisonDisplay`)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,28 @@ import numpy as np
 
 from rankwise._typing import ArrayLike, FloatArray
 from rankwise.plots._display import Display
-from rankwise.plots._style import BLACK, BLUE, GRAY, LABEL_SIZE, NUMBER_SIZE, ORANGE, new_axes, short, tidy
+from rankwise.plots._style import (
+    BLACK,
+    BLUE,
+    GRAY,
+    LABEL_SIZE,
+    NUMBER_SIZE,
+    ORANGE,
+    name_rows,
+    new_axes,
+    new_axes_for_rows,
+    short,
+    tidy,
+)
 
 if TYPE_CHECKING:
-    from rankwise.model_selection import CrossValidation
+    from rankwise.model_selection import Comparison, CrossValidation
 
 
 class QueryComparisonDisplay(Display):
     """Differences of two rankers on the same queries, from the query that the first wins most clearly to the last.
 
-    For paired tests, and for more than two rankers, see `compare`, whose ``plot`` shows mean differences.
+    For paired tests, and for more than two rankers, see `compare` and `ComparisonDisplay`.
 
     Parameters
     ----------
@@ -146,5 +158,64 @@ class QueryComparisonDisplay(Display):
         lowest, highest = min(-0.35 * largest, 1.2 * difference[-1]), max(0.5 * largest, 1.45 * difference[0])
         self.ax_.set(xlim=(0, n), ylim=(lowest, highest))
         tidy(self.ax_, x=f"{n:,} queries, sorted", y=f"difference of {short(self.metric)}")
+        self._add_title(ax)
+        return self
+
+
+class ComparisonDisplay(Display):
+    """Mean differences between rankers with their 95% intervals; a hollow dot may be chance.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `rankwise.model_selection.compare` returns.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+
+    Examples
+    --------
+    >>> from rankwise.model_selection import compare
+    >>> from rankwise.plots import ComparisonDisplay
+    >>> found = compare({"new": [0.9, 0.8, 0.7, 0.9], "old": [0.7, 0.7, 0.6, 0.8]}, "map", random_state=0)
+    >>> ComparisonDisplay(found).plot()
+    ComparisonDisplay: Differences of map
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+
+    @property
+    def title(self) -> str:
+        """What the picture shows, in one line."""
+        return f"Differences of {self.comparison.metric}"
+
+    def plot(self, ax: Any = None) -> ComparisonDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ComparisonDisplay
+            The display itself, with ``ax_`` and ``figure_`` set.
+        """
+        found = self.comparison
+        pairs = [f"{short(first)} - {short(second)}" for first, second in zip(found.first, found.second, strict=True)]
+        self.ax_ = new_axes_for_rows(pairs, width=3.0) if ax is None else ax
+        self.figure_ = self.ax_.figure
+        for row, (difference, low, high) in enumerate(zip(found.difference, found.low, found.high, strict=True)):
+            self.ax_.plot([low, high], [row, row], color=BLUE)
+            inside = BLUE if low > 0 or high < 0 else "white"
+            self.ax_.plot(difference, row, "o", color=BLUE, markerfacecolor=inside)
+        self.ax_.axvline(0, color=GRAY, linewidth=0.8, zorder=0)
+        self.ax_.set_ylim(len(pairs) - 0.5, -0.5)
+        tidy(self.ax_, x="mean difference", without=("top", "right", "left"))
+        name_rows(self.ax_, pairs)
         self._add_title(ax)
         return self
