@@ -308,7 +308,7 @@ def test_the_people_in_words() -> None:
     assert words[-1] == "No single vote decides the winner: leave out any one of them, and the first place stays."
     close = [[1, 2], [1, 2], [2, 1], [2, 1], [1, 2]]
     words = raters(close, list("vwxyz")).sentences
-    assert words[-1] == "First place is close: it changes without 3 votes, taken one at a time."
+    assert words[-1] == "First place is close: leave out any one of 3 votes, and it changes."
     tipped = [[1, 2], [1, 2], [1, 2], [2, 1]]
     assert "No single vote" in raters(tipped, list("wxyz")).sentence
     halves = raters([[1, 2], [1, 2], [2, 1], [2, 1]], list("wxyz"))

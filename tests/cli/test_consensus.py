@@ -172,7 +172,7 @@ def test_intervals_come_by_themselves_and_can_be_switched_off(open_race: Path) -
 def test_few_rankings_have_no_intervals(options: list[str]) -> None:
     found = run_json("consensus", "-", *options, stdin="rank_a,rank_b,rank_c\n1,2,3\n")
     assert (found["level"], found["ranking"][0]["low"]) == (None, None)
-    assert found["notes"] == ["no intervals: fewer than 10 rankings say too little"]
+    assert found["notes"] == ["no intervals of places: fewer than 10 rankings say too little"]
     weighted = "rank_a,rank_b,votes\n1,2,6\n2,1,5\n"  # of eleven voters
     assert run_json("consensus", "-", *options, "--read", "weights=votes", stdin=weighted)["level"] == 0.95
 
@@ -181,7 +181,7 @@ def test_intervals_that_nobody_asked_for_are_no_obstacle(open_race: Path, monkey
     # Some resample has an item that beats all others, and so no Plackett-Luce model without a prior.
     table = "rank_a,rank_b\n" + 11 * "1,2\n" + "2,1\n"
     words = ("consensus", "-", "--decode", "plackett-luce")
-    assert "no intervals: " in run_json(*words, stdin=table)["notes"][0]
+    assert "no intervals of places: " in run_json(*words, stdin=table)["notes"][0]
     assert "--alpha 0.1" in problem(*words, "--bootstrap", "200", stdin=table)
     monkeypatch.setitem(importlib.import_module("rankwise.analysis.consensus")._MOST_PAIRS, "kemeny", 10)
     assert "--bootstrap 200" in run("consensus", open_race).stdout

@@ -165,7 +165,7 @@ class Analysis(Result):
             if high == 1:
                 return f"{first[0]} comes first, and would do so again in nearly every repetition of the survey."
             return f"{first[0]} comes first, but not beyond doubt: place {high} is possible if the survey is repeated."
-        mark = "no intervals: "
+        mark = "no intervals of places: "
         why = [note.removeprefix(mark) for note in found.notes if note.startswith(mark)]
         return (
             f"{first[0]} comes first. No intervals say how certain that is: {why[0]}."
@@ -352,9 +352,9 @@ class Analysis(Result):
         list of Path
             The files.
         """
-        from rankwise.analysis.report_pictures import save_pictures
+        from rankwise.analysis.report_pictures import plans_of, save_pictures
 
-        return save_pictures(self, folder, form)
+        return save_pictures(plans_of(self), folder, form)
 
     def __repr__(self) -> str:
         parts = [str(table) for table in self.tables()]

@@ -209,7 +209,9 @@ def _consensus(rankings: Rankings, seed: int, n_jobs: int | None) -> ConsensusRe
         warnings.simplefilter("always", UserWarning)
         found = find_consensus(rankings, time_limit=_SECONDS_OF_PROOF, random_state=seed)
         if rankings.n_items > _MOST_ITEMS_RESAMPLED:
-            note = f"no intervals: with more than {_MOST_ITEMS_RESAMPLED} items, resampling would take minutes"
+            note = (
+                f"no intervals of places: with more than {_MOST_ITEMS_RESAMPLED} items, resampling would take minutes"
+            )
             found = replace(found, notes=(*found.notes, note))
         else:
             found = add_intervals(found, rankings, n_resamples=n_resamples, random_state=seed, n_jobs=n_jobs)

@@ -215,11 +215,11 @@ def add_intervals(
 ) -> ConsensusResult:
     """The same consensus with intervals, or with a note that says why there are none; if required, that is an error."""
     if _n_voters(rankings) < FEWEST_RANKINGS:
-        note = f"no intervals: fewer than {FEWEST_RANKINGS} rankings say too little"
+        note = f"no intervals of places: fewer than {FEWEST_RANKINGS} rankings say too little"
         return replace(result, notes=(*result.notes, note))
     rule: Any = result.method
     if rule == "range":
-        return replace(result, notes=(*result.notes, "no intervals: those of places are for rankings, not for scores"))
+        return replace(result, notes=(*result.notes, "no intervals of places: they are for rankings, not for scores"))
     if constraints:
         constraints = constraints.among(rankings.items, rankings.compared)
     if constraints or break_ties or rule in ("plackett-luce", "stv"):
@@ -240,7 +240,7 @@ def add_intervals(
     except ValueError as error:  # such as items that hardly any ranking holds
         if required:
             raise
-        return replace(result, notes=(*result.notes, f"no intervals: {error}"))
+        return replace(result, notes=(*result.notes, f"no intervals of places: {error}"))
     return replace(result, bootstrap=spread)
 
 

@@ -223,7 +223,7 @@ class Raters(Result):
             return ["No single vote decides the winner: leave out any one of them, and the first place stays."]
         if len(decisive) == 1:
             return [f"First place hangs on one vote: without {decisive[0]} it changes."]
-        return [f"First place is close: it changes without {counted(len(decisive), 'vote')}, taken one at a time."]
+        return [f"First place is close: leave out any one of {counted(len(decisive), 'vote')}, and it changes."]
 
     def _named(self, rows: Sequence[int]) -> str:
         shown = [short_name(self.names[row]) for row in rows[:_SHOWN_NAMES]]

@@ -10,7 +10,7 @@ import io
 import os
 import warnings
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -244,8 +244,8 @@ def draw_picture(name: str, plan: Plan) -> Picture:
     return Picture(Markup(svg), Markup(narrow), display.title, plan.caption, small)  # noqa: S704
 
 
-def save_pictures(result: Analysis, folder: str | os.PathLike[str], form: str) -> list[Path]:
-    """Write the pictures of an analysis to files of a folder: their names, and the suffix of the form."""
+def save_pictures(plans: Mapping[str, Plan], folder: str | os.PathLike[str], form: str) -> list[Path]:
+    """Write pictures to files of a folder: their names, and the suffix of the form."""
     import matplotlib.pyplot as plt
 
     forms = ("png", "svg", "pdf")
@@ -254,7 +254,7 @@ def save_pictures(result: Analysis, folder: str | os.PathLike[str], form: str) -
     where = Path(folder)
     where.mkdir(parents=True, exist_ok=True)
     paths = []
-    for name, plan in plans_of(result).items():
+    for name, plan in plans.items():
         with _page_style():
             display = plan.draw(None)
             paths.append(where / f"{name}.{form}")
