@@ -338,7 +338,11 @@ def cell(options: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
 
 
 def predict(options: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
-    return {"blocks": [text(f"asked: {json.dumps(params, sort_keys=True)}"), places(ITEMS[::-1])]}
+    asked = [text(f"asked: {json.dumps(params, sort_keys=True)}"), places(ITEMS[::-1])]
+    return {
+        "blocks": asked,
+        "code": {"python": "forest.predict(person)", "command": "rankwise predict model.rankwise -"},
+    }
 
 
 def robustness(options: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:

@@ -284,6 +284,9 @@ def test_a_form_predicts(page: Any) -> None:
     page.get_by_role("button", name="Predict the ranking").click()
     expect(page.get_by_text('asked: {"person": {"Age": 44, "Home": "Country"}}')).to_be_visible()
     expect(page.locator(".places li").first).to_contain_text(HOSTILE)
+    page.get_by_text("code that gives this prediction").click()
+    expect(page.locator("#form-python")).to_have_text("forest.predict(person)")
+    expect(page.locator("#form-command")).to_have_text("rankwise predict model.rankwise -")
 
 
 def test_a_rater_is_left_out_with_a_checkbox_and_the_ranking_moves(page: Any) -> None:

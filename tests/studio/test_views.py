@@ -5,6 +5,8 @@ import io
 import json
 import re
 import shlex
+import zipfile
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from rankwise.data import read_survey
 from rankwise.exceptions import RankwiseFormatError
 from rankwise.studio import people_views, search_views
 from rankwise.studio.code import code_of, search_code_of
+from rankwise.studio.downloads import make_files
 from rankwise.studio.examples import EXAMPLES
 from rankwise.studio.search_roles import search_role
 from rankwise.studio.search_views import SEARCH_VIEWS, SearchFile
@@ -580,6 +583,64 @@ def test_code_and_commands_explain_as_the_page_does(tmp_path, monkeypatch):
         assert f"{float(document[1]):g}" in in_python
 
 
+@pytest.mark.parametrize("person", [{"age": 20, "city": "Rome", "finished": "yes"}, {"city": "Oslo"}])
+def test_code_and_commands_predict_as_the_page_does(tmp_path, monkeypatch, drinks, person):
+    from typer.testing import CliRunner
+
+    from rankwise.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "drinks.csv").write_bytes(drinks.read_bytes())
+    shown = view("predict", drinks, person=person)
+    code = code_of("predict", "drinks.csv", {}, shown.pop("used"))
+    with contextlib.redirect_stdout(io.StringIO()) as in_python:
+        exec(compile(code["python"], "code", "exec"), {})  # our own code
+    rows = block(shown, "prediction")["rows"]
+    assert in_python.getvalue().splitlines() == [" ".join(row) for row in rows]
+    fit, predict = code["command"].splitlines()
+    assert CliRunner().invoke(app, shlex.split(fit)[1:]).exit_code == 0
+    piped, command = predict.split(" | ")
+    lines = shlex.split(piped)[2:]
+    done = CliRunner().invoke(app, shlex.split(command)[1:], input="\n".join(lines) + "\n")
+    names, numbers = done.stdout.splitlines()[-2:]
+    assert dict(zip(names.split(","), numbers.split(","), strict=True)) == {row[1]: row[0] for row in rows}
+
+
+def test_code_predicts_from_numbers_alone(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{20 + row},{'1,2,3' if row < 15 else '3,2,1'}\n" for row in range(30))
+    (tmp_path / "votes.csv").write_text(f"age,rank_a,rank_b,rank_c\n{rows}")
+    for person in ({"age": 22}, {}):
+        shown = view("predict", tmp_path / "votes.csv", person=person)
+        code = code_of("predict", "votes.csv", {}, shown.pop("used"))
+        exec(compile(code["python"], "code", "exec"), {})  # our own code
+        rows = block(shown, "prediction")["rows"]
+        assert capsys.readouterr().out.splitlines() == [" ".join(row) for row in rows]
+
+
+def test_documents_of_one_name_are_explained_by_their_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = EXAMPLES["search"].content().decode().splitlines()
+    content = "\n".join(f"{line.partition('#')[0]}# doc{number % 2}" for number, line in enumerate(lines)) + "\n"
+    shown, (_, on_command_line) = _shown_and_printed("explain", {"search.txt": ("letor", content.encode())}, tmp_path)
+    numbers = dict(re.findall(r"feature (\d+) (\S+)", on_command_line))
+    assert "does not name each of them" in block(shown, "documents")["note"]
+    for row in block(shown, "why")["chart"]["rows"]:
+        assert row["value"] == pytest.approx(float(numbers[row["label"].split()[1]]), abs=6e-5)
+
+
+def test_the_feature_that_is_named_speaks_for_the_upper_document(tmp_path):
+    path = tmp_path / "stored"
+    path.write_bytes(EXAMPLES["search"].content())
+    for query in ("1", "2", "3"):
+        shown = search_views.show(
+            "explain", [SearchFile("letor", "s.txt", path)], {}, {"query": query}, lambda *_: None
+        )
+        named = blocks_of(shown, "text")[0]["text"].rpartition("mostly by ")[2].rstrip(".")
+        effects = {row["label"]: row["value"] for row in block(shown, "why")["chart"]["rows"]}
+        assert effects[named] == max(effects.values())
+
+
 def _shown_and_printed(name, given, folder):
     """A view of search results, and what its code and its commands print, with single spaces."""
     from typer.testing import CliRunner
@@ -665,6 +726,45 @@ def test_two_runs_are_compared(tmp_path):
     assert lost == sorted(lost)
     alone = search_views.show("data", files[:1], {}, {}, lambda step, share: None)
     assert blocks_of(alone, "text")[-1]["text"] == "Add a run to measure."
+
+
+@pytest.mark.parametrize(
+    ("example", "pictures"), [("letor", {"systems", "queries", "why"}), ("trec", {"systems", "queries"})]
+)
+def test_search_results_have_a_report_a_workbook_and_pictures(tmp_path, example, pictures):
+    given = {"letor": {"search.txt": ("letor", EXAMPLES["search"].content())}, "trec": _trec()}[example]
+    for file, (_, content) in given.items():
+        (tmp_path / file).write_bytes(content)
+    files = [SearchFile(role, file, tmp_path / file) for file, (role, _) in given.items()]
+    folder = tmp_path / "made"
+    folder.mkdir()
+    make_files("files", files[0].name, "search", files, {}, {}, lambda step, share: None, folder)
+    report = unescape(re.sub(r"<[^>]+>", " ", (folder / "report.html").read_text(encoding="utf-8")))
+    report = " ".join(report.split())
+    offered = {file["name"] for file in search_views.show("downloads", files, {}, {}, lambda *_: None)["files"]}
+    assert offered - {"project.rankwise"} == {"report.html", "tables.xlsx", "pictures.zip"}
+    for name in ("data", "metrics", "queries", *(["explain"] if example == "letor" else [])):
+        shown = search_views.show(name, files, {}, {}, lambda step, share: None)
+        assert " ".join(blocks_of(shown, "text")[0]["text"].split()) in report
+        for row in (row for table in blocks_of(shown, "table") for row in table["rows"]):
+            assert " ".join(filter(None, row)) in report
+        assert search_code_of(name, files, {}, shown.get("used", {}))["command"].splitlines()[-1] in report
+    with zipfile.ZipFile(folder / "pictures.zip") as archive:
+        assert set(archive.namelist()) == {f"{name}.{form}" for name in pictures for form in ("png", "svg")}
+        assert all(archive.read(name) for name in archive.namelist())
+    assert (folder / "tables.xlsx").read_bytes().startswith(b"PK")
+
+
+def test_judgments_alone_have_a_report_that_asks_for_a_run(tmp_path):
+    _, content = _trec()["judged.qrels"]
+    (tmp_path / "judged.qrels").write_bytes(content)
+    files = [SearchFile("qrels", "judged.qrels", tmp_path / "judged.qrels")]
+    folder = tmp_path / "made"
+    folder.mkdir()
+    make_files("files", "judged.qrels", "search", files, {}, {}, lambda step, share: None, folder)
+    assert "Add a run to measure." in (folder / "report.html").read_text(encoding="utf-8")
+    offered = [file["name"] for file in search_views.show("downloads", files, {}, {}, lambda *_: None)["files"]]
+    assert offered == ["report.html", "project.rankwise"]
 
 
 @pytest.mark.parametrize(

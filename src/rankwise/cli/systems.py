@@ -183,6 +183,8 @@ def explanation(
         some = ", ".join(map(str, documents.qid[:1]))
         raise ValueError(f"query {query} has {len(rows)} documents; choose one with two or more, such as {some}")
     of_query = documents.part(rows).widened(ranker.n_features_in_)
+    if len(set(of_query.names)) < len(rows):  # documents of one name are told apart by their rows in the file
+        of_query = replace(of_query, names=[str(row + 1) for row in rows])
     score = scored(ranker, of_query)
     best_first = [int(row) for row in np.argsort(-score, kind="stable")]
     places = {name: row for row, name in enumerate(of_query.names)}

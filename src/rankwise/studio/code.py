@@ -6,6 +6,8 @@ The options of a project are those of `rankwise.data.read_survey`, and the views
 from __future__ import annotations
 
 import ast
+import csv
+import io
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +31,7 @@ _COMMANDS: Mapping[str, Sequence[tuple[str, str]]] = {
         ("segments", "-n {n} --model {model} --max-segments {max_segments} --starts 3 --bootstrap 10 --seed {seed}")
     ],
     "drivers": [("drivers", "--seed {seed}")],
+    "predict": [("fit", "-o model.rankwise --seed {seed}")],
     "raters": [("raters", "--seed {seed}")],
     "robustness": [("robustness", "")],
     "downloads": [("report", "--seed {seed}")],
@@ -47,8 +50,24 @@ _CALLS = {
     "print(analysis.drivers_tree(survey, feature_names=survey.feature_names).export_text())",
     "raters": "print(analysis.raters(survey, random_state={seed}))",
     "robustness": "print(analysis.robustness(survey))",
+    "predict": "X = np.column_stack(list(survey.X.values()))\n"
+    "forest = RankingForest(categorical_features={categorical!r}, random_state={seed})\n"
+    "forest.fit(X, survey.rankings.comparable())\n"
+    "person = np.array([{row!r}], dtype=object)\n"
+    "places, first = forest.predict(person)[0], forest.predict_top_proba(person, k=1)[0]\n"
+    "among = forest.predict_top_proba(person, k=min(3, len(places)))[0]\n"
+    "for i in places.argsort(kind='stable'):\n"
+    "    print(f'{{places[i]:g}} {{forest.items_[i]}} {{first[i]:.0%}} {{among[i]:.0%}}')",
     "downloads": "result = rankwise.analyze(survey, random_state={seed})\n"
     'result.save_html("report.html")\nresult.to_excel("tables.xlsx")',
+}
+_IMPORTS = {
+    "downloads": ["import rankwise", "from rankwise.data import read_survey"],
+    "predict": [
+        "import numpy as np",
+        "from rankwise.data import read_survey",
+        "from rankwise.label_ranking import RankingForest",
+    ],
 }
 # Options with a flag of their own in all commands, or in some; others go through --read. The features of segments would
 # be used to find them, which the page does not do.
@@ -58,6 +77,7 @@ _FLAGS_OF = {
     "consensus": ("by",),
     "compare": ("by",),
     "drivers": ("features", "ignore"),
+    "fit": ("features", "ignore"),
     "robustness": ("by",),
     "report": ("by", "features", "ignore"),
 }
@@ -68,6 +88,7 @@ _DEFAULTS: Params = {
     "methods": ["kemeny", "borda"],
     "n": "bic",
     "model": "mallows",
+    "categorical": None,
     "max_segments": 6,
     "n_resamples": 200,
 }
@@ -106,11 +127,11 @@ def code_of(view: str, name: str, options: Mapping[str, Any], params: Params) ->
         given["by"] = params["by"]
     called = "".join(f", {key}={value!r}" for key, value in given.items())
     used = {**_DEFAULTS, **{key: value for key, value in params.items() if value}}
+    used |= {"row": list((used.get("person") or {}).values())}
     call = _CALLS.get(view, _CALLS["data"]).format(**used, seed=seed)
     python = "\n".join(
         [
-            "import rankwise" if view == "downloads" else "from rankwise import analysis",
-            "from rankwise.data import read_survey",
+            *_IMPORTS.get(view, ["from rankwise import analysis", "from rankwise.data import read_survey"]),
             "",
             f"survey = read_survey({name!r}{called})",
             call,
@@ -124,6 +145,8 @@ def code_of(view: str, name: str, options: Mapping[str, Any], params: Params) ->
         words = ["rankwise", command, name, *(word for item in given.items() for word in _option(*item, flags))]
         words += own.format(**used, rules=",".join(used["methods"]), seed=seed).split()
         commands.append(shlex.join(words))
+    if view == "predict":
+        commands.append(_predicting(used.get("person") or {}))
     return {"python": f"{python}\n", "command": "\n".join(commands)}
 
 
@@ -205,6 +228,14 @@ def _explaining_code(letor: str, seed: int, params: Params) -> dict[str, str]:
     explain = ["rankwise", "rank-explain", "model.rankwise", letor, "--query", params["query"]]
     explain += ["--above", above, "--below", below, "--top", str(SHOWN_FEATURES)]
     return {"python": "\n".join(python) + "\n", "command": f"{shlex.join(train)}\n{shlex.join(explain)}"}
+
+
+def _predicting(person: Mapping[str, Any]) -> str:
+    """The command that predicts for one person, whose answers go through a pipe; unknown ones are blank."""
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerows([person, ["" if value is None else value for value in person.values()]])
+    return f"printf '%s\\n' {shlex.join(table.getvalue().splitlines())} | rankwise predict model.rankwise -"
 
 
 def _option(key: str, value: Any, flags: Sequence[str]) -> list[str]:

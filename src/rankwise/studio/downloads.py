@@ -1,12 +1,11 @@
 """The jobs "files" and "memberships": what can be downloaded of a project, written in a child.
 
-The report, the workbook and the pictures come from one `Analysis`, so that they agree with each other and with
-``rankwise report``.
+The report, the workbook and the pictures of a survey come from one `Analysis`, so that they agree with each other and
+with ``rankwise report``; those of search results come from their views (``search_files``).
 """
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,8 @@ from rankwise.analysis.base import sample_rows
 from rankwise.studio.blocks import OnStep, Params
 from rankwise.studio.code import code_of
 from rankwise.studio.people_views import find_segments
-from rankwise.studio.search_views import SEARCH_VIEWS, SearchFile, show
+from rankwise.studio.search_files import pack_pictures, write_search
+from rankwise.studio.search_views import SearchFile
 from rankwise.studio.settings import MEDIA_TYPES, MEMBERSHIPS, PICTURES
 from rankwise.studio.surveys import open_survey
 
@@ -57,7 +57,7 @@ def make_files(
         ``blocks``, which is empty, and ``files``: their names, titles and sizes.
     """
     if kind == "search":
-        _write_search(files, options, on_step, folder)
+        write_search(name, files, options, on_step, folder)
     elif view == "memberships":
         _write_memberships(files[0].path, name, options, params, on_step, folder)
     else:
@@ -85,9 +85,7 @@ def _write_survey(path: Path, name: str, options: Mapping[str, Any], on_step: On
         on_step("Drawing the pictures", share)
         for picture in result.save_pictures(folder, form=form):
             picture.rename(folder / f"picture-{picture.name}")
-    with zipfile.ZipFile(folder / PICTURES, "w", zipfile.ZIP_DEFLATED) as archive:
-        for picture in sorted(folder.glob("picture-*")):
-            archive.write(picture, picture.name.removeprefix("picture-"))
+    pack_pictures(folder)
 
 
 def _title(path: Path) -> str:
@@ -114,20 +112,3 @@ def _write_memberships(
         for person, label in zip(names.tolist(), found.labels.tolist(), strict=True)
     ]
     save_tables([TextTable("", "", ["person", "segment"], lines)], folder / MEMBERSHIPS, facts={})
-
-
-def _write_search(files: Sequence[SearchFile], options: Mapping[str, Any], on_step: OnStep, folder: Path) -> None:
-    """The tables of all views of a search project in one workbook."""
-    tables = []
-    for number, view in enumerate(SEARCH_VIEWS):
-        on_step("Collecting the tables", number / len(SEARCH_VIEWS))
-        try:
-            made = show(view, files, options, {}, lambda text, share: None)
-        except ValueError:  # this view needs something that the project does not have
-            continue
-        tables += [
-            TextTable(block["title"], block["note"], block["columns"], block["rows"])
-            for block in made["blocks"]
-            if block["kind"] == "table"
-        ]
-    save_tables(tables, folder / "tables.xlsx", facts={})

@@ -157,7 +157,10 @@ def drivers_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
         zero=0.0,
         form=".3f",
     )
-    caption = "The further right, the more predictions need this fact; an interval that holds 0 may be chance."
+    caption = (
+        "The further right, the more predictions need this fact. Where an interval holds 0, they may do as well "
+        "without it, even if p in the table says that rankings go with it."
+    )
     shown.append(blocks.chart("drivers", "What drives the rankings", caption, drawn))
     numbers = found.importance_table()
     columns = ["fact", *numbers.columns[1:]]
@@ -278,11 +281,19 @@ def predict_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> 
     first, among = model.predict_top_proba(asked, k=1)[0], model.predict_top_proba(asked, k=min(3, len(items)))[0]
     order = np.argsort(expected, kind="stable")
     table_rows = [[f"{expected[i]:g}", short_name(items[i]), percent(first[i]), percent(among[i])] for i in order]
-    table = TextTable(
-        "Expected ranking", "By a forest of ranking trees.", ["place", "item", "first", "among the first 3"], table_rows
-    )
+    note = "By a forest of ranking trees: how likely the item is to be first, and among the first 3, for such a person."
+    if len(rows) < len(survey.rankings):
+        note += f" Learned from a random sample of {len(rows):,} people; the code takes all."
+    table = TextTable("Expected ranking", note, ["place", "item", "first", "among the first 3"], table_rows)
     joint = [(int(expected[i]), short_name(items[i])) for i in order]
-    return {"blocks": [blocks.places(joint), blocks.table("prediction", table, marked=[0])]}
+    known = {
+        name: None if value is None or value != value else value
+        for name, value in zip(survey.X, asked[0].tolist(), strict=True)
+    }
+    return {
+        "blocks": [blocks.places(joint), blocks.table("prediction", table, marked=[0])],
+        "used": {"person": known, "categorical": categorical},
+    }
 
 
 def raters_view(survey: Survey, params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:

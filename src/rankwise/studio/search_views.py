@@ -2,12 +2,16 @@
 
 TREC files bring their own runs. A LETOR file only has judgments, so two rankers learn from four fifths of its queries
 and are measured on the rest.
+
+The page draws the charts of the blocks. Each chart brings a `Plan` too, by which `rankwise.plots` draws the same result
+for the report and for files (``search_files``); `show` leaves it out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +19,12 @@ import numpy as np
 
 from rankwise._tables import TextTable, counted
 from rankwise._typing import IntArray
+from rankwise.analysis.report_pictures import Plan
 from rankwise.data import read_letor, read_qrels, read_run
 from rankwise.model_selection import Evaluation, evaluate_rankers, evaluate_runs
 from rankwise.studio import blocks
 from rankwise.studio.blocks import Block, OnStep, Params
+from rankwise.studio.settings import PICTURES
 
 #: metrics that are shown if the page does not choose
 METRICS = ("ndcg@10", "map", "mrr")
@@ -70,7 +76,8 @@ def show(
         ``blocks``, and what else the page needs.
     """
     seed = int(options.get("seed") or 0)
-    return SEARCH_VIEWS[view](files, params, seed, on_step)
+    made = SEARCH_VIEWS[view](files, params, seed, on_step)
+    return {**made, "blocks": [{key: block[key] for key in block if key != "plan"} for block in made["blocks"]]}
 
 
 def _data(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
@@ -110,9 +117,16 @@ def _metrics(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
     told = [words for start, words in _IN_WORDS.items() if any(m.startswith(start) for m in metrics)]
     shown = [blocks.text(_leader(found), "lead"), *blocks.texts([note, *told], "note"), blocks.table("means", means)]
     if len(found.systems) > 1:
-        drawn = blocks.dots(found.systems, found.means[:, 0], axis=f"mean {found.metrics[0]}", form=".4f")
-        caption = f"The further right, the better. {found.metrics[0]} is between 0 and 1."
-        shown.append(blocks.chart("systems", "Systems", caption, drawn))
+        axis = f"mean {found.metrics[0]}"
+        # From 0 to 1, so that a small difference looks small.
+        drawn = blocks.dots(found.systems, found.means[:, 0], axis=axis, ends=(0.0, 1.0), form=".4f")
+        caption = f"The further right, the better: {found.metrics[0]} is between 0 and 1."
+        shown.append(
+            {
+                **blocks.chart("systems", f"Mean {found.metrics[0]} of each system", caption, drawn),
+                "plan": _means_plan(found),
+            }
+        )
     shown += [blocks.table(f"comparison-{number}", table) for number, table in enumerate(comparisons)]
     return {"blocks": shown, "systems": list(found.systems), "metrics": list(found.metrics)}
 
@@ -132,7 +146,7 @@ def _queries(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
         axis = f"difference of {found.metrics[0]}"
         drawn = blocks.dots([f"query {found.queries[i]}" for i in order], lost[order], axis=axis, zero=0.0, form="+.3f")
         caption = f"Left of the line: {found.systems[-1]} is worse than {found.systems[0]}."
-        shown.append(blocks.chart("queries", "Differences by query", caption, drawn))
+        shown.append({**blocks.chart("queries", "Differences by query", caption, drawn), "plan": _queries_plan(found)})
     shown += [blocks.table(f"queries-{number}", table, folded=number > 0) for number, table in enumerate(tables)]
     return {"blocks": shown, "systems": list(found.systems), **choice}
 
@@ -190,11 +204,14 @@ def _explain(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
     b = names.index(str(params["below"])) if params.get("below") in names else int(next(i for i in order if i != a))
     if a == b:
         raise ValueError("choose two different documents")
-    effects = np.asarray(ranker.explain(part, a, b))
+    features = tuple(f"feature {i + 1}" for i in range(X.shape[1]))
+    explained = replace(ranker.explain(part, a, b), names=features)
+    effects = np.asarray(explained)
     strongest = np.argsort(-np.abs(effects), kind="stable")[:SHOWN_FEATURES]
-    verb = "above" if scores[a] > scores[b] else "below"
+    is_above = scores[a] > scores[b]
+    verb, decisive = ("above", np.argmax(effects)) if is_above else ("below", np.argmin(effects))
     drawn = blocks.dots(
-        [f"feature {i + 1}" for i in strongest],
+        [features[i] for i in strongest],
         effects[strongest],
         axis="what the feature adds to the difference",
         zero=0.0,
@@ -202,15 +219,19 @@ def _explain(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
     )
     words = (
         f"Query {query}: LambdaMART, which learned from this file, puts {names[a]} {verb} {names[b]}, mostly by "
-        f"feature {strongest[0] + 1}."
+        f"{features[decisive]}."
     )
     listed = [[names[i], f"{scores[i]:.3f}", f"{y[rows[i]]:g}"] for i in order]
-    caption = f"Right of the line: the feature speaks for {names[a]}."
+    caption = f"Right of the line: the feature speaks for {names[a]}; left of it: for {names[b]}."
+    note = "score: what the ranker gives the document, the highest comes first; grade: how relevant it is, by the file"
+    if names != called:
+        note += "; a document has its number in the query, as the file does not name each of them"
+    plan = _explanation_plan(explained, names[a], names[b])
     return {
         "blocks": [
             blocks.text(words, "lead"),
-            blocks.chart("why", f"Why {names[a]} stands {verb} {names[b]}", caption, drawn),
-            blocks.table("documents", TextTable(f"Query {query}", "", ["document", "score", "grade"], listed)),
+            {**blocks.chart("why", f"Why {names[a]} stands {verb} {names[b]}", caption, drawn), "plan": plan},
+            blocks.table("documents", TextTable(f"Query {query}", note, ["document", "score", "grade"], listed)),
         ],
         "queries": queries[:_LISTED_QUERIES],
         "query": query,
@@ -223,7 +244,14 @@ def _explain(files: Sequence[SearchFile], params: Params, seed: int, on_step: On
 
 def _downloads(files: Sequence[SearchFile], params: Params, seed: int, on_step: OnStep) -> dict[str, Any]:
     """What can be taken away."""
-    titles = {"tables.xlsx": "All tables as a workbook", "project.rankwise": "This project, to open here again"}
+    titles = {"report.html": "The report: everything in one page, to read or to print"}
+    roles = [file.role for file in files]
+    n_systems = 2 if "letor" in roles else roles.count("run") if "qrels" in roles else 0
+    if n_systems:
+        titles["tables.xlsx"] = "All tables as a workbook"
+    if n_systems > 1:
+        titles[PICTURES] = "All pictures of the report, each as PNG and as SVG"
+    titles["project.rankwise"] = "This project, to open here again"
     words = f"{counted(len(files), 'file')}: {', '.join(file.name for file in files)}."
     return {
         "blocks": [blocks.text(words, "lead")],
@@ -284,6 +312,54 @@ def _evaluated(files: Sequence[SearchFile], params: Params, seed: int, on_step: 
         f"{letor.name} and are measured on the other {len(found.queries):,}."
     )
     return found, note
+
+
+def _means_plan(found: Evaluation) -> Plan | None:
+    """How the systems differ on average; nothing where there are too few queries for a test."""
+    comparison = found.comparisons.get(found.metrics[0])
+    if comparison is None:
+        return None
+
+    def draw(ax: Any) -> Any:
+        from rankwise.plots import ComparisonDisplay
+
+        return ComparisonDisplay(comparison).plot(ax)
+
+    caption = (
+        "Right of the line: the first of the two is better on average. The line through a dot is its 95% interval; a "
+        "hollow dot may be chance."
+    )
+    return Plan(caption, "The numbers are in the tables below.", draw, fits_phone=True)
+
+
+def _queries_plan(found: Evaluation) -> Plan | None:
+    """How the last system differs from the first, query by query; nothing where no query has a value for both."""
+    first, last = found.systems[0], found.systems[-1]
+    values = {last: found.values[-1, 0], first: found.values[0, 0]}
+    if np.isnan(values[last] - values[first]).all():
+        return None
+
+    def draw(ax: Any) -> Any:
+        from rankwise.plots import QueryComparisonDisplay
+
+        return QueryComparisonDisplay.from_results(values, found.metrics[0], ax=ax)
+
+    caption = f"A bar for each query. Blue: {last} is better; orange: {first} is better."
+    return Plan(caption, "The numbers are in the table below.", draw, fits_phone=True)
+
+
+def _explanation_plan(explained: Any, above: str, below: str) -> Plan:
+    """What speaks for each of two documents."""
+
+    def draw(ax: Any) -> Any:
+        from rankwise.plots import PairExplanationDisplay
+
+        return PairExplanationDisplay.from_explanation(
+            explained, pair=(above, below), max_features=SHOWN_FEATURES, ax=ax
+        )
+
+    caption = f"Bars to the right (blue) speak for {above}, bars to the left (orange) for {below}."
+    return Plan(caption, "The scores follow as a table.", draw)
 
 
 def _leader(found: Evaluation) -> str:

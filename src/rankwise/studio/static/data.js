@@ -67,7 +67,8 @@ function columnPicker(found, project, change) {
   const one = (column, i) => {
     const id = `column-${i}`;
     const possible = ROLES.filter(([role]) => !column.roles || role === column.role || column.roles.includes(role));
-    const listed = [...(column.role ? [] : [["", "Not known yet"]]), ...possible].map(([role, label]) => h("option", { value: role, selected: role === column.role }, label));
+    const named = (role, label) => (role === "ranking" && column.why === "names the items" ? "Names of the items" : label);
+    const listed = [...(column.role ? [] : [["", "Not known yet"]]), ...possible].map(([role, label]) => h("option", { value: role, selected: role === column.role }, named(role, label)));
     const pick = h("select", { id, "aria-label": `Role of ${column.title || column.name}`, disabled: listed.length < 2 }, listed);
     pick.addEventListener("change", () => {
       // There is one column of groups, one of weights and one of names: the former becomes a fact.

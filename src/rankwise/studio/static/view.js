@@ -21,7 +21,7 @@ export const VIEWS = {
   robustness: ["Robustness", "Robustness", "What it would take to change the answer."],
   metrics: ["Metrics", "Search quality", "How good the results are, on average over the queries."],
   queries: ["Queries", "Queries", "Where the results are worst."],
-  compare: ["Compare runs", "Two runs compared", "Which of two runs is better, and whether that may be chance."],
+  compare: ["Compare runs", "Two systems compared", "Which of two runs, or of two rankers, is better, and whether that may be chance."],
   explain: ["Explain", "Why one stands above another", "What moves one document above another."],
   downloads: ["Downloads", "Downloads", "Everything to take away, and the code that gives the same numbers."],
 };
@@ -153,6 +153,7 @@ export function show(main, tab) {
       wait.hide();
       if (job.state === "done") place.replaceChildren(...blocks((job.result.blocks ?? []).filter(wanted), {}, level));
       else place.replaceChildren(problem(job.error ?? { error: "Cancelled." }));
+      return job.result;
     } catch (error) {
       wait.hide();
       if (error.name !== "AbortError") place.replaceChildren(problem(error));
@@ -170,7 +171,13 @@ export function show(main, tab) {
   const formCard = (about) => {
     const place = h("div", { "aria-live": "polite" });
     const wait = progress();
-    const send = (values) => into(place, about.view, { [about.param]: values }, wait, 3);
+    let sent = 0;
+    const send = async (values) => {
+      const mine = ++sent;
+      const found = await into(place, about.view, { [about.param]: values }, wait, 3);
+      const code = codeOf(found?.code ?? {}, "form-");
+      if (mine === sent && code.length) place.append(h("details", {}, h("summary", {}, "For programmers: code that gives this prediction"), code));
+    };
     return h("section", { class: "card", "aria-labelledby": "form-title" }, h("h2", { id: "form-title" }, about.title ?? "Predict for a person"), about.note && h("p", { class: "note" }, about.note), form(about, send), wait.box, place);
   };
 
@@ -213,11 +220,12 @@ function leftOut(project, change) {
   return [h("p", { class: "left-out" }, said.join(" "), " ", h("button", { type: "button", class: "quiet", onclick: () => change({ leave_out: null, where: null }) }, "Use all rows"))];
 }
 
-// The code that gives the same numbers; folded under any view but that of the downloads.
-function sameNumbers(code, open) {
+// Code in Python and commands, each with a button that copies it.
+function codeOf(code, prefix = "") {
   const one = (title, text, id) => {
+    const called = prefix ? `${title}: this prediction` : title;
     const copied = h("span", { role: "status", class: "note" });
-    const shown = h("pre", { id, tabindex: 0, role: "region", "aria-label": title }, h("code", {}, text));
+    const shown = h("pre", { id, tabindex: 0, role: "region", "aria-label": called }, h("code", {}, text));
     const copy = async () => {
       try {
         await navigator.clipboard.writeText(text);
@@ -227,9 +235,14 @@ function sameNumbers(code, open) {
         copied.textContent = "Selected: press Ctrl+C.";
       }
     };
-    return [h("h3", { class: "title" }, title), shown, h("p", { class: "actions" }, h("button", { type: "button", onclick: copy, "aria-label": `Copy: ${title}` }, "Copy"), copied)];
+    return [h("h3", { class: "title" }, title), shown, h("p", { class: "actions" }, h("button", { type: "button", onclick: copy, "aria-label": `Copy: ${called}` }, "Copy"), copied)];
   };
-  const parts = [code.python && one("In Python", code.python, "python"), code.command && one("On the command line", code.command, "command")].filter(Boolean);
+  return [code.python && one("In Python", code.python, `${prefix}python`), code.command && one("On the command line", code.command, `${prefix}command`)].filter(Boolean);
+}
+
+// The code that gives the same numbers; folded under any view but that of the downloads.
+function sameNumbers(code, open) {
+  const parts = codeOf(code);
   if (!parts.length) return [];
   const heading = h("h2", {}, "For programmers: code that gives the same numbers");
   return [h("section", { class: "card" }, open ? [heading, parts] : h("details", { class: "plain-fold" }, h("summary", {}, heading), parts))];
