@@ -333,7 +333,7 @@ def test_large_components_are_refused_before_the_work_begins():
         (lambda: kemeny([[1, 5], [2, 1]]), r"entry \[0, 1\] of a square array is 5.*put 0 on the diagonal"),
         (lambda: kemeny([[0, np.nan], [1, 0]]), r"matrix\[0, 1\] is NaN, but matrix\[1, 0\] is 1"),
         (lambda: kemeny([[1, 2, 3], [1, 2]]), "rows have different lengths"),
-        (lambda: kemeny(Rankings([[1, 2, 3], [3, 1, 2]], weights=[1e308, 1e308])), "more than floating point can hold"),
+        (lambda: kemeny(Rankings([[1, 2, 3], [3, 1, 2]], weights=[1e308, 1e308])), "does not fit into a float64"),
         (lambda: kemeny([[0, 1e308, 1e308], [0, 0, 1], [0, 0, 0]]), "more than floating point can hold"),
         (lambda: kemeny_batch(CYCLE), "one square matrix per median"),
         (lambda: kemeny_batch([[[0, np.nan], [1, 0]]]), "give 0.5 each way"),

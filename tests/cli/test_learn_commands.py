@@ -236,7 +236,7 @@ def test_problems_and_mistakes_of_fit(drinks: Path, tmp_path: Path) -> None:
     assert not out.exists()
 
 
-@pytest.mark.parametrize("command", [["fit", "-o", "model.rankwise"], ["evaluate", "--cv", "2"], ["tree"]])
+@pytest.mark.parametrize("command", [["fit", "--force", "-o", "model.rankwise"], ["evaluate", "--cv", "2"], ["tree"]])
 def test_columns_that_may_be_answers_are_not_features(
     command: list[str], drinks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -293,7 +293,8 @@ def test_expressions_that_are_of_no_use_are_refused(rng):
 def test_parameters_that_cannot_be_met_are_refused(rng, monkeypatch, parameters, words):
     X, y = rng.random((30, 3)), rng.random(30)
     X[:, 2] = X[:, 1] = X[:, 0] ** 2 if "features" in parameters else X[:, 2]
-    monkeypatch.setattr("rankwise.screening.selector._MOST_CELLS", 20 * (30 + 100))
+    for limit in ("_MOST_CELLS", "_MANY_CELLS"):
+        monkeypatch.setattr(f"rankwise.screening.selector.{limit}", 20 * (30 + 100))
     if "subsets" in words or "columns" in words or "layer" in words:  # refused before anything is screened
         monkeypatch.setattr("rankwise.screening.selector.screen", None)
     with pytest.raises(ValueError, match=words):
@@ -364,7 +365,8 @@ def test_given_columns_are_taken_as_they_are(rng):
 
 
 def test_long_streams_are_refused_by_rows_too(monkeypatch):
-    monkeypatch.setattr("rankwise.screening.selector._MOST_CELLS", 10**5)
+    for limit in ("_MOST_CELLS", "_MANY_CELLS"):
+        monkeypatch.setattr(f"rankwise.screening.selector.{limit}", 10**5)
     rng = np.random.default_rng(0)
     features = SymbolicFeatures("b")
     ConcordanceSelector(features=features).fit(rng.random((100, 10)), rng.random(100))
