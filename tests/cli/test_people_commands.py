@@ -86,7 +86,7 @@ def test_sample_sizes_are_those_of_python(drinks: Path, tmp_path: Path) -> None:
         ((), "give a FILE of a pilot study, or --items N, and not both"),
         (("--items", "5", "--goal", "best"), "'best' is not one of 'places', 'winner', 'difference', 'groups'"),
         (("--items", "5", "--goal", "winner"), "winner needs to know how people rank: --theta 0.3, or the FILE"),
-        (("--items", "5", "--by", "city"), "there are options that say how to read a pilot study; give its FILE"),
+        (("--items", "5", "--id", "city"), "there are options that say how to read a pilot study; give its FILE"),
         (("--items", "5", "--level", "95"), "95 is not between 0 and 1, as 0.95 is"),
     ],
 )

@@ -223,7 +223,7 @@ def robustness(
     _show(found, {"data": shown_name(file)}, out, as_json, notes=_cautions(survey))
 
 
-@reads_rankings("by")
+@reads_rankings()
 def sample_size(
     file: Annotated[
         str | None,
@@ -251,7 +251,7 @@ def sample_size(
     population: Annotated[
         int | None, typer.Option(min=2, metavar="N", help="People in all, if these are few, for places.")
     ] = None,
-    level: Annotated[float, typer.Option(help="Level of the intervals; of the tests, one less it.")] = 0.95,
+    level: Annotated[float, typer.Option(help="Level of the intervals; tests have 1 minus this level.")] = 0.95,
     how: HowToRead = DETECTED,
     seed: Seed = 0,
     as_json: Json = False,
