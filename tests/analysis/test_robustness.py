@@ -11,6 +11,8 @@ import pytest
 from rankwise import Rankings
 from rankwise.aggregation import MarginOfVictory, copeland, margin_of_victory, sample_mallows
 from rankwise.analysis import consensus, robustness
+from rankwise.analysis.people import winner_robustness
+from rankwise.data import Survey
 
 NAN, INF = np.nan, np.inf
 
@@ -258,3 +260,12 @@ def test_an_arbitrary_order_of_parts_is_said() -> None:
 def test_a_rule_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="'x' is not a rule; choose one of 'kemeny', 'borda'"):
         robustness(Rankings([[1, 2, 3], [2, 1, 3]]), decode="x")  # type: ignore[arg-type]
+
+
+def test_a_report_names_voters_by_their_ids() -> None:
+    positions = sample_mallows(np.arange(1, 5), 0.3, 12, random_state=0)
+    survey = Survey(Rankings(positions), id=np.arange(101, 113))
+    found = winner_robustness(survey.rankings, survey, None, {})
+    assert found is not None
+    assert found.people is not None
+    assert {one.name for one in found.people} == {str(number) for number in range(101, 113)}

@@ -140,10 +140,9 @@ def winner_robustness(
     """Whether the winner hangs on few votes; None if rankings or items are very many, or decide nothing."""
     if not _FEWEST_VOTES <= len(rankings) <= _MOST_VOTES or rankings.n_items > _MOST_ITEMS_IN_SEGMENTS:
         return None
-    names = None if survey is None or survey.names is None else survey.names.tolist()
     by = None if grouped is None else {label: rows.tolist() for label, rows in grouped.groups().items()}
     try:
-        return robustness(rankings, names, by=by, time_limit=_SECONDS_OF_MARGINS)
+        return robustness(rankings if survey is None else survey, by=by, time_limit=_SECONDS_OF_MARGINS)
     except ValueError as error:  # such as rankings that compare nothing
         missing["robustness"] = str(error)
         return None
