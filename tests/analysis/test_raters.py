@@ -356,7 +356,7 @@ def test_p_values_of_partial_rankings_are_nearly_uniform() -> None:
 
 
 @pytest.mark.slow
-def test_independent_raters_rarely_have_cliques() -> None:
+def test_independent_raters_have_cliques_as_often_as_the_level_says() -> None:
     rng = np.random.default_rng(10)
     n_alarms = 0
     for _ in range(500):
@@ -365,4 +365,4 @@ def test_independent_raters_rarely_have_cliques() -> None:
         center = np.argsort(np.argsort(borda(votes), kind="stable")) + 1.0
         found = rater_cliques(votes, everybody, center, nobody, level=0.95, n_simulations=39, rng=rng)
         n_alarms += bool(found.groups)
-    assert n_alarms / 500 <= 0.065
+    assert 0.035 <= n_alarms / 500 <= 0.065

@@ -1,8 +1,9 @@
 """Groups of raters who agree with each other more than independent ones would; used by `raters`.
 
 People are joined by average linkage on Kendall distances. A group is a clique if it is tighter than groups of its size
-among independent draws of a Mallows model with the same mean distance between two people who are not outliers. The
-thresholds for all sizes hold together: independent raters get a clique in at most 5% of the cases (``level=0.95``).
+among independent draws of a Mallows model with the same mean distance between two people who are not outliers: theta
+is chosen for it, and the distances of each simulated panel are rescaled to it. The thresholds for all sizes hold
+together: independent raters get a clique in about 5% of the cases (``level=0.95``).
 """
 
 from __future__ import annotations
@@ -84,9 +85,13 @@ def rater_cliques(
     tree = _tree(distances)
     heights = np.empty((n_simulations + 1, len(sizes)))
     heights[0] = _lowest(tree, sizes, n)
+    alike = np.flatnonzero(~apart[members]) if len(usual) > 1 else np.arange(n)
+    mean = _mean_distance(distances, alike)
     with one_thread():  # for hundreds of small products, threads that wait for each other take most of the time
         for run, simulated in enumerate(_simulated(part, center, theta, n_simulations, rng), start=1):
-            heights[run] = _lowest(_tree(simulated), sizes, n)
+            # Panels in which two people are as far apart on average as here: by chance some are not.
+            own = _mean_distance(simulated, alike)
+            heights[run] = _lowest(_tree(simulated), sizes, n) * (mean / own if own > 0 else 1.0)
     # For each size the share of the runs with a group as tight, and the smallest share over the sizes of each run.
     ordered = np.sort(heights, axis=0)
     shares = np.column_stack(
@@ -96,11 +101,13 @@ def rater_cliques(
         ]
     ) / len(heights)
     smallest = shares.min(axis=1)
-    p_value = float(np.mean(smallest <= smallest[0]))
+    # Of runs with the same smallest share, those are more unusual whose shares are smaller on average.
+    unusual = smallest + shares.mean(axis=1) / (2 * len(heights))
+    p_value = float(np.mean(unusual <= unusual[0] + _SAME))
     if p_value > 1 - level:
         return Cliques([], [], p_value, n)
-    # The largest share that at most 5% of the runs fall to or below.
-    allowed = max(value for value in smallest if np.mean(smallest <= value) <= 1 - level)
+    # The largest share that at most 5% of the runs fall to or below, or that of these rankings, which are unusual.
+    allowed = max(value for value in smallest if value == smallest[0] or np.mean(smallest <= value) <= 1 - level)
     # Of a size that most runs have at the same height, such as two equal rankings of few items, none is unusual.
     usual_heights = np.where(shares <= allowed + _SAME, heights, -np.inf)
     limits = usual_heights.max(axis=0)
@@ -129,6 +136,11 @@ def _simulated(
             yield from (1 - taus) / 2
         else:
             yield from (_distances(_of_the_same_kind(panel, kinds)) for panel in places)
+
+
+def _mean_distance(distances: FloatArray, rows: IntArray) -> float:
+    """Mean distance of two of these people."""
+    return float(distances[np.ix_(rows, rows)].sum()) / (len(rows) * (len(rows) - 1))
 
 
 def _distances(positions: FloatArray) -> FloatArray:

@@ -101,8 +101,9 @@ def raters(
 
     *Cliques.* Average linkage on Kendall distances; a group of at most half of the people is a clique if groups of
     its size are so tight in few of the simulated panels: draws of a Mallows model in which two people are as far apart
-    as here, outliers left aside. All sizes together give independent raters a clique in 5% of the cases. Of more than
-    300 people a sample of 300 is taken; `segments` is made for many.
+    as here, outliers left aside. All sizes together give independent raters a clique in about 5% of the cases, in
+    fewer if there are a dozen people, or many who rank alike. Of more than 300 people a sample of 300 is taken;
+    `segments` is made for many.
 
     Time and memory are linear in the number of people.
 
