@@ -34,7 +34,11 @@ Layout = Literal[
 PREFIXES = (
     *("rank_", "position_", "y_", "place_", "rang_", "rang ", "platz_", "platz ", "puesto_", "posto_", "posizione_"),
 )
-RESPONDENTS = ("respondent", "respondent_id", "id", "person", "participant", "subject", "user", "voter", "judge")
+RESPONDENTS = (
+    *("respondent", "respondent_id", "id", "person", "participant", "subject", "user", "voter", "judge"),
+    *("resp", "resp_id", "respid"),
+)
+TASKS = ("task", "set", "screen", "block", "question", "round", "choice_set")
 ITEMS = ("item", "option", "candidate", "alternative", "label")
 POSITIONS = ("position", "rank", "place")
 SCORES = ("score", "points", "rating")

@@ -34,7 +34,7 @@ from rankwise.data.formats.survey_choices import columns_of_choices, read_best_w
 from rankwise.data.formats.survey_duels import read_pairwise_csv
 from rankwise.data.formats.survey_judges import columns_of_jury, read_judges_csv
 from rankwise.data.formats.survey_long import read_long_csv, refuse_scores_in_long, wanted_rows
-from rankwise.data.formats.survey_strings import read_ordered_strings_csv
+from rankwise.data.formats.survey_strings import read_ordered_strings_csv, words_alone
 from rankwise.data.formats.tables import MISSING, Covariates, Keep, Table, blanked, names_given
 from rankwise.data.formats.text import ENCODING, Path, decoded, is_plain, listed, read_bytes
 from rankwise.data.formats.turned_orders import turned_orders
@@ -62,7 +62,7 @@ _DIRECTION_OF_LAYOUT: dict[str, Direction] = {
     **dict.fromkeys(("orders", "strings", "pairwise", "best-worst", "tricot", *_FORMATS), "best first"),
 }
 # Layouts whose cells are places, scores or items, so that a word may say that there is none.
-_VOTES_IN_COLUMNS = ("positions", "scores", "orders", "judges")
+_VOTES_IN_COLUMNS = ("positions", "scores", "orders", "judges", "strings")
 # Layouts that do not use all columns besides the covariates.
 _COLUMNS_READ: dict[str, Callable[..., list[str]]] = {
     "judges": columns_of_jury,
@@ -298,7 +298,8 @@ def read_with_table(
         table, dropped, notes = check_rows(table, fit, options, invalid=invalid, obey=obey)
     if fit.layout == "long" and layout == "auto":
         refuse_scores_in_long(blanked(table, options.get("missing_values", MISSING)), given)
-    rankings, covariates = _READERS[fit.layout](table, **given)
+    rankings, covariates = _from_table(table, fit.layout, given, invalid)
+    notes += words_alone(rankings) if fit.layout == "strings" else []
     others = {*covariates, options.get("weights")}
     columns = _columns_used(table, fit.layout, given, [name for name in table.header if name not in others])
     unused = [name for name in table.header if name not in others and name not in columns]
@@ -311,6 +312,16 @@ def read_with_table(
     scored = reading.direction == "higher is better" and fit.layout in ("scores", "judges")
     own = (*table.notes, *notes, *(scale_notes(table, reading) if scored else ()), *reading.notes)
     return rankings, covariates, replace(reading, dropped=dropped, notes=own), table
+
+
+def _from_table(table: Table, layout: str, given: dict[str, Any], invalid: str) -> tuple[Rankings, Covariates]:
+    """What the reader of the layout reads; the ways that its error offers drop rows as the caller does."""
+    try:
+        return _READERS[layout](table, **given)
+    except RankwiseFormatError as error:
+        if invalid == "drop":  # it is no option of the readers
+            error.choices = [{"invalid": invalid, **choice} for choice in error.choices]
+        raise
 
 
 def _columns_used(table: Table, layout: str, options: dict[str, Any], taken: list[str]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from; its ``choices`` are their arguments. `rankwise.data.formats.detect` uses i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -35,6 +36,7 @@ from rankwise.data.formats.ratings import (
     refuse_scores,
     refuse_ticks,
 )
+from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.stated_scales import worst_first
 from rankwise.data.formats.suggestions import arguments, ask, calls, likely_fits, suggestion
 from rankwise.data.formats.survey_cells import (
@@ -44,7 +46,8 @@ from rankwise.data.formats.survey_cells import (
     repeated_names,
     repeats_cells,
 )
-from rankwise.data.formats.survey_fits import all_fits, worded_places
+from rankwise.data.formats.survey_choices import is_long_choice
+from rankwise.data.formats.survey_fits import all_fits, mostly_orders, worded_places
 from rankwise.data.formats.tables import MISSING, Table, rows_without_weight
 from rankwise.data.formats.text import listed, number, shown
 from rankwise.data.formats.worded_cells import rated_fits
@@ -79,6 +82,8 @@ _LAYOUT_OF_OPTION: dict[str, Layout] = {
     "result": "pairwise",
 }
 _MOST_COMPARED = 200
+# A cell with one of these may be an order in other words.
+_SIGNS_IN_ORDERS = re.compile(r"[=~|{},;<]")
 
 
 def layout_given(table: Table, layout: str, options: dict[str, Any]) -> Fit | None:
@@ -86,6 +91,8 @@ def layout_given(table: Table, layout: str, options: dict[str, Any]) -> Fit | No
     implied = [_LAYOUT_OF_OPTION[option] for option in _LAYOUT_OF_OPTION if option in options]
     if implied == ["tricot"] and None not in roles_by_name(table, "long").values():
         implied = ["long"]  # it has traits, too
+    if set(implied) == {"long"} and options.keys().isdisjoint(("position", "score")) and is_long_choice(table, options):
+        implied = ["best-worst"]  # it has respondents and items, too
     named = options.get("items") or []
     # In other layouts ``items`` are names of items instead of columns.
     columns = named if set(named) <= set(table.header) else []
@@ -197,6 +204,9 @@ def _widened(table: Table, fits: list[Fit], options: dict[str, Any]) -> list[Fit
 
 def _layout_supposed(seen: Table, layout: str, options: dict[str, Any]) -> Fit:
     """The layout of a table that none fits as it is: a cell is wrong, or cells rate in words; else the error."""
+    orders = mostly_orders(seen) if layout in ("auto", "strings") else None
+    if orders is not None:
+        return _orders_but(seen, *orders, options)
     if layout in ("auto", "positions"):
         slipped = misfit(seen, options)
         if slipped is not None:
@@ -217,6 +227,25 @@ def _layout_supposed(seen: Table, layout: str, options: dict[str, Any]) -> Fit:
     what = "no layout fits" if layout == "auto" else f"the layout {layout!r} does not clearly fit"
     error = seen.error(f"{what} the columns {listed(seen.header)}", cure=suggestion(seen, likely, options))
     error.choices = arguments(seen, likely, options)
+    raise error
+
+
+def _orders_but(table: Table, fit: Fit, alone: list[str], options: dict[str, Any]) -> Fit:
+    """Orders in one cell, whose wrong cells the reader names; the error if a word stands alone that none lists."""
+    plain = [name for name in alone if not _SIGNS_IN_ORDERS.search(name)]
+    if not plain:
+        return fit
+    blank = {**options, "missing_values": [*options.get("missing_values", ()), *plain]}
+    ways = [*arguments(table, [fit], blank), *arguments(table, [fit], options)]
+    is_or_are = (
+        "stands alone, and no order lists it: it" if len(plain) == 1 else "stand alone, and no order lists them: they"
+    )
+    items = "an item" if len(plain) == 1 else "items"
+    error = table.error(
+        f"in {shown(fit.options['column'])}, {listed(plain)} {is_or_are} may say that there is no vote, or be {items}",
+        cure=f"If there is no vote, write {python_call(ways[0])}; if there is, write {python_call(ways[1])}.",
+    )
+    error.choices = ways
     raise error
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rankwise.data.formats.column_names import RESPONDENTS, TASKS
 from rankwise.data.formats.ordered_texts import ordered_levels
 from rankwise.data.formats.tables import Covariates
 from rankwise.data.formats.tool_columns import (
@@ -36,6 +37,9 @@ from rankwise.data.formats.tool_columns import (
 RoleName = Literal[
     "feature", "id", "name", "timestamp", "paradata", "free text", "constant", "weight", "answer", "group", "ignored"
 ]
+
+#: layouts in which people answer several tasks, a ranking each
+SEVERAL_EACH = ("best-worst", "tricot", "pairwise")
 
 # A text of more values than this is a name or a comment rather than a category.
 _MOST_CATEGORIES = 20
@@ -115,6 +119,20 @@ def recognize_roles(
         if role.role == "name" and any(other.role == "name" for other in roles.values()):
             role = Role("free text", "texts that seldom repeat")  # those who rank have one name each
         roles[name] = role
+    return roles
+
+
+def roles_of_tasks(columns: Covariates) -> dict[str, Role]:
+    """Who answered, and the numbers of their tasks, where everybody has several rows: neither is a feature."""
+    names = {name.lower(): name for name in reversed(list(columns))}
+    who = next((names[word] for word in RESPONDENTS if word in names), None)
+    if who is None or _n_distinct(columns[who]) == len(columns[who]):
+        return {}
+    roles = {who: Role("id", "it says who answered")}
+    for task in (names[word] for word in TASKS if word in names):
+        pairs = list(zip(columns[who].tolist(), columns[task].tolist(), strict=True))
+        if len(set(pairs)) == len(pairs):
+            roles[task] = Role("paradata", "it numbers the tasks of a person")
     return roles
 
 

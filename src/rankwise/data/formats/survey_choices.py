@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
 from rankwise.data.formats.buckets import check_size, names_in_order
-from rankwise.data.formats.column_names import ITEMS, RESPONDENTS, Fit
+from rankwise.data.formats.column_names import ITEMS, RESPONDENTS, TASKS, Fit
 from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.reading import python_call
 from rankwise.data.formats.survey_cells import mostly_numbers, repeated_names, repeats_cells
@@ -30,10 +30,10 @@ from rankwise.data.formats.tables import (
 )
 from rankwise.data.formats.text import ENCODING, Path, listed, shown
 from rankwise.data.rankings import Rankings
+from rankwise.exceptions import RankwiseFormatError
 
 _BEST = ("best", "most", "pos", "positive")
 _WORST = ("worst", "least", "neg", "negative")
-_TASKS = ("task", "set", "screen", "block", "question", "round", "choice_set")
 _CHOICES = ("choice", "response", "answer", "bw", "best_worst", "chosen")
 _LONG_BEST = ("best", "most", "1")
 _LONG_WORST = ("worst", "least", "-1")
@@ -416,7 +416,7 @@ def _long_roles(
     """The columns of a long table: whose choice it is, the item shown, and what it was; None if they are not there."""
     names = {name.lower(): name for name in reversed(table.header)}
     if respondent is None:
-        keys = [names[word] for word in (*RESPONDENTS, *_TASKS) if word in names]
+        keys = [names[word] for word in (*RESPONDENTS, *TASKS) if word in names]
     else:
         keys = [respondent] if isinstance(respondent, str) else names_given(respondent, "respondent")
     item = item or next((names[word] for word in ITEMS if word in names), None)
@@ -444,11 +444,45 @@ def _read_long(
         if name not in index:
             raise table.error(f"item {shown(name)} is not declared", row=row, column=item, cure="Add it to items.")
         if not np.isnan(values[task[row], index[name]]):
-            raise table.error(f"item {shown(name)} is shown twice in the same choice", row=row, column=item)
+            problem = f"item {shown(name)} is shown twice in the same choice"
+            raise _too_many(table, problem, row, item, (keys, item, choice))
         place = place_of.get(said.lower(), 2.0)
         if place != 2.0 and np.any(values[task[row]] == place):
-            raise table.error(f"two items of the same choice are {shown(said)}", row=row, column=choice)
+            problem = f"two items of the same choice are {shown(said)}"
+            raise _too_many(table, problem, row, choice, (keys, item, choice))
         values[task[row], index[name]] = place
     all_weights = weights_column(table, weights)
     rankings = Rankings(values, names, None if all_weights is None else all_weights[firsts])
     return rankings, covariates(table, [item, choice, weights or ""], rows=firsts.tolist())
+
+
+def _too_many(
+    table: Table, problem: str, row: int, column: str, roles: tuple[list[str], str, str]
+) -> RankwiseFormatError:
+    """The error about two rows of a choice that exclude each other, with the columns that would part the choices."""
+    keys, item, choice = roles
+    items, said = table.column(item), [cell.lower() for cell in table.column(choice)]
+    chosen = [place in (*_LONG_BEST, *_LONG_WORST) for place in said]
+    choices = []
+    for name in table.header:
+        if name in (*keys, item, choice):
+            continue
+        whose = list(zip(*(table.column(key) for key in (*keys, name)), strict=True))
+        rows = list(zip(whose, items, strict=True))
+        marks = [mark for mark, counts in zip(zip(whose, said, strict=True), chosen, strict=True) if counts]
+        # Every choice has several rows, or the column only numbers them.
+        if len(set(rows)) == len(rows) and len(set(marks)) == len(marks) and 2 * len(set(whose)) <= len(rows):
+            choices.append({"layout": "best-worst", "respondent": [*keys, name]})
+    cure = f"The columns {listed(keys)} say which rows are one choice. "
+    if choices:
+        cure += f"If others do, too, write {' or '.join(map(python_call, choices))}."
+    else:
+        cure += "Correct the row, or name all columns that say so: respondent=['...', '...']."
+    error = table.error(problem, row=row, column=column, cure=cure)
+    error.choices = choices
+    return error
+
+
+def is_long_choice(table: Table, options: Mapping[str, Any]) -> bool:
+    """Whether rows say which of the items shown is best and worst, in the columns that the options name."""
+    return _long_roles(table, options.get("respondent"), options.get("item"), None) is not None

@@ -19,7 +19,7 @@ from rankwise._validation import is_unknown_label
 from rankwise.data.formats.data_check import DataCheck
 from rankwise.data.formats.ordered_texts import ordered_levels
 from rankwise.data.formats.reading import Reading, shell_words
-from rankwise.data.formats.roles import Role
+from rankwise.data.formats.roles import SEVERAL_EACH, Role
 from rankwise.data.formats.tables import Covariates
 from rankwise.data.formats.text import shown
 from rankwise.data.rankings import Rankings
@@ -112,10 +112,13 @@ class Survey(Result):
         repeated, previews = self.check["same_id"].count, self.check["previews"].count
         if repeated:
             have = "row has" if repeated == 1 else "rows have"
+            is_task = self.reading is not None and self.reading.layout in SEVERAL_EACH
             one_each = "; to count the last one of each only, give keep='last'"
             one_each = shell_words(one_each) if self.reading is not None and self.reading.in_shell else one_each
             named = {own.reason == "by request": name for name, own in self.roles.items() if own.role == "id"}
             column = f" in {shown(named.get(True, named.get(False, '')))}" if named else ""
+            if is_task:
+                one_each = " as a person of its own: people answer several tasks each, so intervals are too narrow"
             cautions.append(f"{repeated:,} {have} the id{column} of an earlier row, and every row counts{one_each}")
         if previews:
             are = "row is a preview" if previews == 1 else "rows are previews"

@@ -24,7 +24,14 @@ from rankwise.data.formats.detect import read_with_table
 from rankwise.data.formats.ordered_texts import is_no_answer, ordered_levels
 from rankwise.data.formats.places import classify
 from rankwise.data.formats.reading import Reading
-from rankwise.data.formats.roles import Role, is_duration, may_be_feature, recognize_roles
+from rankwise.data.formats.roles import (
+    SEVERAL_EACH,
+    Role,
+    is_duration,
+    may_be_feature,
+    recognize_roles,
+    roles_of_tasks,
+)
 from rankwise.data.formats.row_filter import Where, one_row_each, rows_that_count
 from rankwise.data.formats.survey_cells import place_meanings, scores_read
 from rankwise.data.formats.survey_data import Survey, shown_names
@@ -129,6 +136,7 @@ def read_survey(
     columns, labeled = _with_labels(columns, table, len(rankings))
     settled = list(columns) if "weights" in options else ()
     roles = recognize_roles(columns, rankings=reading.columns, weight_is_settled=settled)
+    roles |= roles_of_tasks(columns) if reading.layout in SEVERAL_EACH else {}
     categories = [name for name in labeled if roles[name] == Role("feature", "a category")]
     roles |= dict.fromkeys(categories, Role("feature", "an ordered category"))
     if table is None:  # the attributes of an xarff file are declared as features
@@ -379,7 +387,7 @@ def _check(
         rankings,
         answers,
         # In a long table one person may rank several times.
-        ids=columns[id_column] if id_column is not None and is_row_per_ranking else None,
+        ids=columns[id_column] if id_column and (is_row_per_ranking or reading.layout in SEVERAL_EACH) else None,
         seconds=columns[durations[0]] if durations else None,
         is_preview=is_preview,
         places=places,

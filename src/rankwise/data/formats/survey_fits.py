@@ -34,11 +34,13 @@ from rankwise.data.formats.column_names import (
     say_places,
 )
 from rankwise.data.formats.match_sheets import refuse_league_table
+from rankwise.data.formats.maxdiff_answers import refuse_answers_alone
 from rankwise.data.formats.ordered_texts import is_rating
 from rankwise.data.formats.ordinals import place_in_words
 from rankwise.data.formats.place_columns import are_orders, worded_orders
 from rankwise.data.formats.places import adjacent_runs, classify, doubt, windows
 from rankwise.data.formats.survey_cells import (
+    cell_counts,
     looks_like_codes,
     place_meanings,
     ranking_numbers,
@@ -46,7 +48,7 @@ from rankwise.data.formats.survey_cells import (
 )
 from rankwise.data.formats.survey_choices import choice_fits
 from rankwise.data.formats.survey_duels import match_fits
-from rankwise.data.formats.survey_judges import judges_are_numbered, judges_fits, names_say_jury
+from rankwise.data.formats.survey_judges import judges_are_numbered, judges_fits, names_say_jury, refuse_repeated_items
 from rankwise.data.formats.tables import MISSING, Table
 from rankwise.data.formats.text import listed, number
 
@@ -59,6 +61,7 @@ _FIRST_ROWS = 200
 _LEAST_PAIRS = 0.75
 # Enough to see an order; the reader knows its tie from the others, and refuses those.
 _TIES = ("~", "=", "|")
+_TIES_AS_ORDER = str.maketrans("~=|,", ">>>>")
 # Quoted names only: an interval such as [4, 6] is a JSON array too.
 _JSON_NAMES = re.compile(r"\[[\s\[]*\"")
 
@@ -78,6 +81,7 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
     choices = choice_fits(table) or match_fits(table)
     if choices:  # the items shown look like orders, the scores of two sides like those of two items
         return choices
+    refuse_answers_alone(table)
     refuse_league_table(table)
     fits = [*column_fits(table, weights, "positions", "orders", "scores"), *string_fits(table)]
     for layout in ("long", "pairwise"):
@@ -91,6 +95,8 @@ def all_fits(table: Table, weights: str | None) -> list[Fit]:
     if fits:
         return judges_fits(table, weights)
     rows_are_rankings, columns_are_rankings = window_fits(table, weights), judges_fits(table, weights)
+    if not rows_are_rankings and not columns_are_rankings:
+        refuse_repeated_items(table)
     rows_are_items = names_say_jury(table) if columns_are_rankings else None
     if rows_are_items is False or (rows_are_items and rows_are_rankings):
         return columns_are_rankings if rows_are_items else rows_are_rankings
@@ -244,6 +250,23 @@ def string_fits(table: Table) -> list[Fit]:
         if orders and _are_orders(orders, cells) and not _are_orders({name}, {name}):
             fits.append(Fit("strings", {"column": name}, f"The cells of {name!r} list items in order."))
     return fits
+
+
+def mostly_orders(table: Table) -> tuple[Fit, list[str]] | None:
+    """The only column in which most cells read ``a>b>c``, and names that stand alone in others and in no order."""
+    found = []
+    for name, column in zip(table.header, table.columns, strict=True):
+        if ">" in name or not column.holds_any(">"):
+            continue
+        counts = cell_counts(table, [name])
+        is_order = {cell: ">" in cell for cell in counts if cell not in MISSING}
+        n_orders = sum(counts[cell] for cell, yes in is_order.items() if yes)
+        if 2 * n_orders > sum(counts[cell] for cell in is_order) and n_orders > 1:
+            parts = [cell.translate(_TIES_AS_ORDER).split(">") for cell, yes in is_order.items() if yes]
+            names = {part.strip(" {}()") for part in chain(*parts)}
+            alone = [cell for cell, yes in is_order.items() if not yes and cell not in names]
+            found.append((Fit("strings", {"column": name}, f"Most cells of {name!r} list items in order."), alone))
+    return found[0] if len(found) == 1 else None
 
 
 def listed_fits(table: Table, *, sure: bool = True) -> list[Fit]:

@@ -168,6 +168,17 @@ def judged_values(table: Table, weights: str | None) -> tuple[str, list[str], Fl
     return None if values is None else (item, columns, values.T)
 
 
+def refuse_repeated_items(table: Table) -> None:
+    """Refuse the sheet of a jury in which two rows have one name, if every column is a ranking of the rows."""
+    item = column_of_items(table)
+    if names_say_jury(table) is not True or not 2 < len(table) <= _MOST_ITEMS:
+        return
+    columns = _judges(table, item)
+    values = ranking_numbers(table, columns) if len(columns) > 1 else None
+    if values is not None and np.isin(classify(values.T).kinds, (PLAIN, TIED)).all():
+        _check_names(table, item, list(table.column(item)))
+
+
 def names_say_jury(table: Table) -> bool | None:
     """Whether the names of the columns say that rows are items (True) or people (False); None if they say neither."""
     first, *names = table.header[table.index(column_of_items(table)) :]

@@ -8,6 +8,8 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from rankwise.data.formats.buckets import Fail, OrderParser, rankings_from_rows
 from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.survey_fits import listed_fits, string_fits, the_only
@@ -21,7 +23,7 @@ from rankwise.data.formats.tables import (
     names_given,
     weights_column,
 )
-from rankwise.data.formats.text import ENCODING, Path, shown
+from rankwise.data.formats.text import ENCODING, Path, listed, shown
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
 
@@ -83,6 +85,11 @@ def read_ordered_strings_csv(
         seen = blanked(table, missing_values)
         found = the_only(string_fits(seen) or listed_fits(seen), table, "orders such as a>b>c in one cell").options
         column, separator = found["column"], found.get("separator", separator)
+    said: dict[str, Any] = {"layout": "strings", "column": column}
+    said |= {"separator": separator} if separator != ">" else {}
+    said |= {"tie": tie} if tie != "~" else {}
+    said |= {"weights": weights} if weights is not None else {}
+    said |= {"missing_values": list(missing_values)} if set(missing_values) != {*MISSING} else {}
     cells = table.column(column)
     fail = partial(table.error, column=column)
     parse = OrderParser(separator, (tie,))
@@ -91,12 +98,14 @@ def read_ordered_strings_csv(
         try:
             orders[cell] = orders[cell] if cell in orders else parse(cell)
         except ValueError as error:
-            cure = f"Write a{separator}b{separator}c."
-            raise fail(f"{shown(cell)} is not an order: {error}", row=cells.index(cell), cure=cure) from None
+            cure = f"Write a{separator}b{separator}c; to drop all such rows, add invalid='drop'."
+            wrong = fail(f"{shown(cell)} is not an order: {error}", row=cells.index(cell), cure=cure)
+            wrong.choices = [{**said, "invalid": "drop"}]
+            raise wrong from None
     rows = [orders[cell] for cell in cells]
     declared = None if items is None else names_given(items, "items")
-    _refuse_other_separator(rows, column, separator, fail)
-    _refuse_other_ties(rows, parse.names_cut(), declared or (), fail)
+    _refuse_other_separator(rows, said, separator, fail)
+    _refuse_other_ties(rows, parse.names_cut(), declared or (), said, fail)
     rankings = rankings_from_rows(rows, fail, unlisted=unlisted, items=declared, weights=weights_column(table, weights))
     return rankings, covariates(table, [column, weights or ""])
 
@@ -117,7 +126,7 @@ def bad_orders(table: Table, options: Mapping[str, Any], blanks: set[str]) -> di
     return {row: problem_of[code] for row, code in enumerate(codes.tolist()) if code in problem_of}
 
 
-def _refuse_other_separator(rows: list[list[list[str]]], column: str, separator: str, fail: Fail) -> None:
+def _refuse_other_separator(rows: list[list[list[str]]], said: Mapping[str, Any], separator: str, fail: Fail) -> None:
     """Refuse a column where no cell was cut, though its cells could be cut elsewhere."""
     if any(len(buckets) > 1 or len(bucket) > 1 for buckets in rows for bucket in buckets):
         return
@@ -129,11 +138,13 @@ def _refuse_other_separator(rows: list[list[list[str]]], column: str, separator:
                 row=row,
                 cure=f"Give separator={mark!r} if it stands between items.",
             )
-            error.choices = [{"layout": "strings", "column": column, "separator": mark}]
+            error.choices = [_with_last(said, "separator", mark)]
             raise error
 
 
-def _refuse_other_ties(rows: list[list[list[str]]], names: set[str], declared: Collection[str], fail: Fail) -> None:
+def _refuse_other_ties(
+    rows: list[list[list[str]]], names: set[str], declared: Collection[str], said: Mapping[str, Any], fail: Fail
+) -> None:
     """Refuse a name that may be several tied items, cut at a sign that the call does not mention."""
     doubtful = {name for name in names.difference(declared) if _may_be_tied(name, names)}
     if not doubtful:
@@ -146,8 +157,27 @@ def _refuse_other_ties(rows: list[list[list[str]]], names: set[str], declared: C
         row=row,
         cure=f"If so, {how}; if it is one item, name all items with items=[...].",
     )
-    error.choices = [] if sign is None else [{"tie": sign}]
+    error.choices = [] if sign is None else [_with_last(said, "tie", sign)]
     raise error
+
+
+def _with_last(said: Mapping[str, Any], option: str, value: Any) -> dict[str, Any]:
+    """The options with another value of one of them, which stands last."""
+    return {**{name: other for name, other in said.items() if name != option}, option: value}
+
+
+def words_alone(rankings: Rankings) -> list[str]:
+    """Notes about names that no order lists beside another, as a word for a spoiled ballot, where nearly all do."""
+    is_listed = np.isfinite(rankings.positions)
+    alone = is_listed.sum(axis=1) == 1
+    counts, beside = is_listed.sum(axis=0), is_listed[~alone].any(axis=0)
+    names = [str(item) for item, known in zip(rankings.items, beside, strict=True) if not known]
+    rows = int(counts[~beside].sum())
+    if not names or 2 * rows > np.count_nonzero(~alone):
+        return []
+    is_item = "it was taken for an item" if len(names) == 1 else "they were taken for items"
+    says = f"{listed(names)}: in no order beside another, but {is_item}."
+    return [f"{says} If there is no vote, give missing_values={names!r}."]
 
 
 def _may_be_tied(name: str, names: set[str]) -> bool:

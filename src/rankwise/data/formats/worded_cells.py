@@ -36,6 +36,7 @@ _PLACES_PER_SLIP = 2
 _NO_VOTES = frozenset(
     (
         *("undervote", "undervoted", "overvote", "overvoted", "skipped", "skipped ranking", "skippedrank", "exhausted"),
+        *("invalid", "spoiled", "spoilt", "ungültig"),
         *("no vote", "blank", "(blank)", "[blank]", "no answer", "not ranked", "keine angabe", "sans réponse"),
     )
 )
