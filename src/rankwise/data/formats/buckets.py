@@ -6,14 +6,16 @@ The readers of orders, strings, duels and xarff files use it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from rankwise._typing import FloatArray, IntArray
+from rankwise.data.formats.tables import Codes
 from rankwise.data.formats.text import shown
-from rankwise.data.positions import Unlisted, blank_for
+from rankwise.data.positions import Unlisted, blank_for, own_positions
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
 
@@ -21,6 +23,8 @@ from rankwise.exceptions import RankwiseFormatError
 # larger than the file is a mistake in the choice of columns, or wants another tool.
 _MOST_INFLATION = 100
 _SMALL = 10_000_000
+# Rankings are filled in some rows at a time, so that temporary arrays stay small.
+_BLOCK_CELLS = 1 << 16
 
 Fail = Callable[..., RankwiseFormatError]
 
@@ -80,29 +84,104 @@ def rankings_from_rows(
     -------
     Rankings
     """
-    flat = [name for buckets in rows for bucket in buckets for name in bucket]
-    names = names_in_order(flat) if items is None else items
+    names = names_in_order(_names_of(rows)) if items is None else items
+    index = {name: i for i, name in enumerate(names)}
+    if names and items is not None:
+        for row, buckets in enumerate(rows):
+            unknown = next((name for name in chain.from_iterable(buckets) if name not in index), None)
+            if unknown is not None:
+                raise _undeclared(unknown, row, fail)
+
+    def entries(begin: int, end: int) -> tuple[IntArray, IntArray, FloatArray]:
+        some = rows[begin:end]
+        return (*_rows_and_items(some, index), _places(some))
+
+    n_read = sum(len(bucket) for buckets in rows for bucket in buckets)
+    return _filled(len(rows), names, n_read, entries, fail, unlisted=unlisted, weights=weights)
+
+
+def rankings_from_columns(
+    columns: Sequence[tuple[Sequence[str], Codes]],
+    blanks: Collection[str],
+    fail: Fail,
+    *,
+    unlisted: Unlisted,
+    items: Sequence[str] | None = None,
+    weights: FloatArray | None = None,
+) -> Rankings:
+    """Rankings from a column per place, as `rankings_from_rows` makes them of rows of buckets with an item in each.
+
+    Parameters
+    ----------
+    columns : sequence of (list of str, ndarray of int32)
+        The different cells of a column in order of appearance, and for every row which of them it holds.
+    blanks : collection of str
+        Cells that name no item.
+    fail, unlisted, items, weights
+        As in `rankings_from_rows`.
+
+    Returns
+    -------
+    Rankings
+    """
+    n_rows = len(columns[0][1]) if columns else 0
+    seen: dict[str, tuple[int, int]] = {}  # where each name stands first
+    for at, (cells, codes) in enumerate(columns):
+        first = np.zeros(len(cells), dtype=np.intp)
+        first[codes[::-1]] = np.arange(n_rows - 1, -1, -1)  # what is written last stays
+        for cell, row in zip(cells, first.tolist(), strict=True):
+            if cell not in blanks:
+                seen[cell] = min(seen.get(cell, (row, at)), (row, at))
+    occurring = sorted(seen, key=seen.__getitem__)
+    names = names_in_order(occurring) if items is None else items
+    index = {name: i for i, name in enumerate(names)}
+    unknown = next((name for name in occurring if name not in index), None)
+    if names and unknown is not None:
+        raise _undeclared(unknown, seen[unknown][0], fail)
+    item_of = [np.array([-1 if cell in blanks else index.get(cell, -1) for cell in cells]) for cells, _ in columns]
+
+    def entries(begin: int, end: int) -> tuple[IntArray, IntArray, FloatArray]:
+        listed = np.column_stack([of[codes[begin:end]] for of, (_, codes) in zip(item_of, columns, strict=True)])
+        given = listed >= 0
+        return np.nonzero(given)[0], listed[given], np.cumsum(given, axis=1, dtype=np.float64)[given]
+
+    n_read = sum(int(np.count_nonzero(of[codes] >= 0)) for of, (_, codes) in zip(item_of, columns, strict=True))
+    return _filled(n_rows, names, n_read, entries, fail, unlisted=unlisted, weights=weights)
+
+
+def _undeclared(name: str, row: int, fail: Fail) -> RankwiseFormatError:
+    return fail(f"item {shown(name)} is not declared", row=row, cure="Correct the name, or add it to the items.")
+
+
+def _filled(
+    n_rows: int,
+    names: Sequence[str],
+    n_read: int,
+    entries: Callable[[int, int], tuple[IntArray, IntArray, FloatArray]],
+    fail: Fail,
+    *,
+    unlisted: Unlisted,
+    weights: FloatArray | None,
+) -> Rankings:
+    """Rankings from the entries (row, item, place) of some rows at a time; ``n_read`` entries in all."""
     if not names:
         raise fail("no row lists an item", cure="Check the column and the separator.")
-    index = {name: i for i, name in enumerate(names)}
-    item = np.array([index.get(name, -1) for name in flat], dtype=np.intp)
-    row, place = _rows_and_places(rows)
-    unknown = np.flatnonzero(item < 0)
-    if unknown.size:
-        name, at = flat[unknown[0]], int(row[unknown[0]])
-        raise fail(f"item {shown(name)} is not declared", row=at, cure="Correct the name, or add it to the items.")
-    check_size(len(rows), len(names), len(flat), fail)
-    # What is written last stays, so an entry that does not find itself again was overwritten by a twin.
-    entry = np.arange(len(flat))
-    last_entry = np.empty((len(rows), len(names)), dtype=np.intp)
-    last_entry[row, item] = entry
-    twins = np.flatnonzero(last_entry[row, item] != entry)
-    if twins.size:
-        name, at = flat[twins[0]], int(row[twins[0]])
-        raise fail(f"item {shown(name)} is listed twice", row=at, cure="Give every item one place.")
-    values = np.full((len(rows), len(names)), blank_for(unlisted))
-    values[row, item] = place
-    return Rankings(values, names, weights)
+    check_size(n_rows, len(names), n_read, fail)
+    values = np.full((n_rows, len(names)), blank_for(unlisted))
+    at_once = max(1, _BLOCK_CELLS // len(names))
+    for begin in range(0, n_rows, at_once):
+        end = min(begin + at_once, n_rows)
+        row, item, place = entries(begin, end)
+        # What is written last stays, so an entry that does not find itself again was overwritten by a twin.
+        entry = np.arange(len(row))
+        last_entry = np.empty((end - begin, len(names)), dtype=np.intp)
+        last_entry[row, item] = entry
+        twins = np.flatnonzero(last_entry[row, item] != entry)
+        if twins.size:
+            name, at = names[item[twins[0]]], begin + int(row[twins[0]])
+            raise fail(f"item {shown(name)} is listed twice", row=at, cure="Give every item one place.")
+        values[begin:end][row, item] = place
+    return Rankings(own_positions(values), names, weights)
 
 
 def names_in_order(occurring: Iterable[str]) -> list[str]:
@@ -145,14 +224,23 @@ class _Buckets(dict[str, list[str]]):
         return bucket
 
 
-def _rows_and_places(rows: Sequence[list[list[str]]]) -> tuple[IntArray, FloatArray]:
-    """The row of each entry, in reading order, and its place there: the number of its bucket, from 1."""
+def _names_of(rows: Sequence[list[list[str]]]) -> Iterator[str]:
+    return (name for buckets in rows for bucket in buckets for name in bucket)
+
+
+def _rows_and_items(rows: Sequence[list[list[str]]], index: Mapping[str, int]) -> tuple[IntArray, IntArray]:
+    """The row of each entry, in reading order, and its item."""
+    listed = np.array([sum(map(len, buckets)) for buckets in rows], dtype=np.intp)
+    item = np.array([index[name] for name in _names_of(rows)], dtype=np.intp)
+    return np.repeat(np.arange(len(rows)), listed), item
+
+
+def _places(rows: Sequence[list[list[str]]]) -> FloatArray:
+    """The place of each entry in its row: the number of its bucket, from 1."""
     widths = np.array([len(buckets) for buckets in rows], dtype=np.intp)
     sizes = np.array([len(bucket) for buckets in rows for bucket in buckets], dtype=np.intp)
-    row = np.repeat(np.arange(len(rows)), widths)
     before = np.repeat(np.cumsum(widths) - widths, widths)
-    place = np.arange(1.0, len(sizes) + 1) - before
-    return np.repeat(row, sizes), np.repeat(place, sizes)
+    return np.repeat(np.arange(1.0, len(sizes) + 1) - before, sizes)
 
 
 def _from_json(text: str) -> list[list[str]]:

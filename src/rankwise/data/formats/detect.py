@@ -263,8 +263,10 @@ def read_with_table(
     file_format = "table" if table is not None else file_format or _format(text, path)
     if file_format != "table":
         text = decoded(data, path) if begin else text
+        del data
         return _from_lines(file_format, text, path, options)
     table = parse_table(text, path, options.get("delimiter"), data if begin else None) if table is None else table
+    del data, text
     table = table if values_wanted else replace(table, names_only=True)
     table = table.without(without) if without else table
     if len(table) <= _MOST_SUMMED:

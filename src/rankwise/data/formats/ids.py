@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,19 +15,52 @@ StrArray: TypeAlias = npt.NDArray[np.str_]
 
 # An array of text is as wide as its longest entry, so one endless id would cost that width in every row.
 MOST_ID_CHARACTERS = 512
+_AT_ONCE = 1 << 14
 
 
-def id_array(ids: Sequence[str], line_of_row: Sequence[int], path: Path) -> StrArray:
-    """Ids read from a file as an array of text."""
-    longest = max(ids, key=len)
-    if len(longest) > MOST_ID_CHARACTERS:
+class IdColumn:
+    """Ids read from a file: arrays of some thousand each, since text of its own for each takes several times more."""
+
+    def __init__(self) -> None:
+        self._blocks: list[StrArray] = []
+        self._last: list[str] = []
+        self._longest = ("", 0)
+
+    def append(self, text: str, line: int) -> None:
+        """Add the id that stands on a line."""
+        if len(text) > MOST_ID_CHARACTERS:
+            self._longest = max(self._longest, (text, line), key=_length)
+            text = text[: MOST_ID_CHARACTERS + 1]
+        self._last.append(text)
+        if len(self._last) == _AT_ONCE:
+            self._blocks.append(np.array(self._last))
+            self._last.clear()
+
+    def refuse_long(self, path: Path) -> None:
+        """Refuse ids that are too long; `array` cuts them."""
+        longest, line = self._longest
+        if longest:
+            refuse_long_id(longest, line, path)
+
+    def array(self) -> StrArray:
+        """All ids, which the column no longer keeps."""
+        blocks, self._blocks = self._blocks, []
+        return np.concatenate([*blocks, np.array(self._last, dtype=np.str_)])
+
+
+def refuse_long_id(text: str, line: int, path: Path) -> None:
+    """Refuse an id that would make an array too wide."""
+    if len(text) > MOST_ID_CHARACTERS:
         raise RankwiseFormatError(
-            f"the id {shown(longest)} has {len(longest):,} characters",
+            f"the id {shown(text)} has {len(text):,} characters",
             path=path,
-            line=line_of_row[ids.index(longest)],
+            line=line,
             cure=f"Ids may have {MOST_ID_CHARACTERS}; shorten it, or number the ids.",
         )
-    return np.array(ids)
+
+
+def _length(found: tuple[str, int]) -> int:
+    return len(found[0])
 
 
 def check_ids(ids: Iterable[Any], *, name: str, forbidden: str = "") -> list[str]:

@@ -23,8 +23,9 @@ from rankwise.data.formats.text import number
 # Columns of more different cells than this, or of mostly different cells, keep their cells as they stand in the text.
 _MOST_DISTINCT = 1 << 16
 _PATIENCE = 1 << 12
-_COLUMNS_AT_EASE = 256
-_AT_ONCE = 1 << 12
+# The tables of different cells take less memory than the text.
+_BYTES_PER_DISTINCT = 64
+_AT_ONCE = 1 << 14
 _MOST_THREADS = 2
 _LEAST_PIECE = 1 << 22
 
@@ -85,7 +86,8 @@ class _Grid:
         # Memory that is not touched costs nothing: a column needs codes, or begins and lengths.
         self._codes, self._lengths = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
         self._starts, self.lines = np.empty(shape, dtype=np.int64), np.empty(rows[-1], dtype=np.int64)
-        self._pieces = [_Piece(self._n_columns, row, row + n) for row, n in zip(rows, n_lines, strict=False)]
+        size = (len(self._text) - first) // n_pieces
+        self._pieces = [_Piece(self._n_columns, row, row + n, size) for row, n in zip(rows, n_lines, strict=False)]
         places = zip((first, *ends), ends, rows, (line + row for row in rows), strict=False)
         found = list(threads.map(self._cut_piece, map(np.array, places), self._pieces))
         threads.shutdown()
@@ -143,12 +145,12 @@ class _Grid:
 
 
 class _Piece:
-    """Some rows, and the dictionaries of their columns."""
+    """Some rows, and the dictionaries of their columns; ``size`` bytes of text."""
 
-    def __init__(self, n_columns: int, begin: int, end: int) -> None:
+    def __init__(self, n_columns: int, begin: int, end: int, size: int) -> None:
         self.begin = begin
         self.end = end
-        most = max(_MOST_DISTINCT * _COLUMNS_AT_EASE // max(n_columns, _COLUMNS_AT_EASE), 1 << 8)
+        most = max(min(_MOST_DISTINCT, size // (_BYTES_PER_DISTINCT * n_columns)), 1 << 8)
         self._slots = np.zeros((n_columns, 2 << (most - 1).bit_length()), dtype=np.int32)
         self._keys = np.empty(self._slots.shape, dtype=np.uint64)
         self._firsts = np.empty((n_columns, most), dtype=np.int64)
@@ -199,15 +201,25 @@ class LongColumn(Column):
         """The cell of every row."""
         return self._cells_of(np.arange(len(self)))
 
-    @cached_property
+    @property
     def distinct(self) -> list[str]:  # type: ignore[override]
         """The different cells, in order of appearance."""
-        return list(dict.fromkeys(self.cells))
+        return self._coded.distinct
 
-    @cached_property
+    @property
     def codes(self) -> Codes:  # type: ignore[override]
         """For every row the place of its cell among them."""
-        return Column.of(self.cells).codes
+        return self._coded.codes
+
+    @cached_property
+    def _coded(self) -> Column:
+        """The column with each different cell once, found some rows at a time."""
+        code_of: dict[str, int] = {}
+        codes: Codes = np.empty(len(self), dtype=np.int32)
+        for begin in range(0, len(self), _AT_ONCE):
+            cells = self._cells_of(np.arange(begin, min(begin + _AT_ONCE, len(self))))
+            codes[begin : begin + len(cells)] = [code_of.setdefault(cell, len(code_of)) for cell in cells]
+        return Column(list(code_of), codes)
 
     def values(self, others: Mapping[str, float], *, comma_is_free: bool) -> FloatArray | None:
         """The numbers in the rows; None unless all cells are finite numbers or among the others."""

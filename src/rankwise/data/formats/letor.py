@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias
 
@@ -12,8 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import ArrayLike
-from rankwise.data.formats.ids import StrArray, as_texts, check_ids, id_array
-from rankwise.data.formats.text import Path, is_writable, parse_integer, parse_number, read_lines, shown, write_text
+from rankwise.data.formats.ids import StrArray, as_texts, check_ids, refuse_long_id
+from rankwise.data.formats.text import (
+    Path,
+    is_writable,
+    numbered_lines,
+    parse_integer,
+    parse_number,
+    read_text,
+    shown,
+    write_text,
+)
 from rankwise.exceptions import RankwiseFormatError
 
 QueryIds: TypeAlias = npt.NDArray[np.int64] | StrArray
@@ -89,7 +98,8 @@ def read_letor(
     """
     if n_features is not None and n_features < 0:
         raise ValueError(f"n_features is {n_features}, but must not be negative")
-    table = _parse_lines(read_lines(path), path, 0 if zero_based else 1, n_features)
+    table = _Table(keep_comments=return_comments)
+    _parse_lines(table, numbered_lines(read_text(path)), path, 0 if zero_based else 1, n_features)
     if not table.lines:
         raise RankwiseFormatError("the file holds no documents", path=path, cure="Is it cut off? Download it again.")
     X = _feature_matrix(table, n_features, sparse, path)
@@ -154,21 +164,24 @@ def write_letor(
 
 @dataclass
 class _Table:
-    """Everything in the file: one entry per document, and the features of all in two flat columns."""
+    """Everything in the file: one entry per document, with its query by number; the features of all in two columns."""
 
-    lines: list[int] = field(default_factory=list)
-    grades: list[float] = field(default_factory=list)
-    qids: list[str] = field(default_factory=list)
+    keep_comments: bool
+    lines: array[int] = field(default_factory=lambda: array("q"))
+    grades: array[float] = field(default_factory=lambda: array("d"))
+    qids: array[int] = field(default_factory=lambda: array("q"))
+    code_of_qid: dict[str, int] = field(default_factory=dict)
     comments: list[str] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    columns: array[int] = field(default_factory=lambda: array("q"))
+    ends: array[int] = field(default_factory=lambda: array("q"))
+    columns: array[int] = field(default_factory=lambda: array("i"))
     values: array[float] = field(default_factory=lambda: array("d"))
 
 
-def _parse_lines(lines: list[str], path: Path, base: int, n_features: int | None) -> _Table:
+def _parse_lines(
+    table: _Table, lines: Iterable[tuple[int, str]], path: Path, base: int, n_features: int | None
+) -> None:
     largest = _LARGEST_INDEX if n_features is None else min(n_features - 1 + base, _LARGEST_INDEX)
-    table = _Table()
-    for number, line in enumerate(lines, 1):
+    for number, line in lines:
         content, _, comment = line.partition("#")
         tokens = content.split()
         if not tokens:
@@ -195,14 +208,14 @@ def _parse_lines(lines: list[str], path: Path, base: int, n_features: int | None
             _refuse_table(tokens, path, number)
             _check_tokens(tokens, has_qid, base, largest, path, number)
         if has_qid:
-            table.qids.append(tokens[1][4:])
+            table.qids.append(table.code_of_qid.setdefault(tokens[1][4:], len(table.code_of_qid)))
         table.lines.append(number)
         table.grades.append(grade)
-        table.comments.append(comment.strip())
+        if table.keep_comments:
+            table.comments.append(comment.strip())
         table.columns.extend(columns)
         table.values.extend(values)
         table.ends.append(len(table.columns))
-    return table
 
 
 def _is_sound(columns: list[int], values: list[float], text: str, largest: int) -> bool:
@@ -267,13 +280,13 @@ def _check_tokens(tokens: list[str], has_qid: bool, base: int, largest: int, pat
 
 
 def _feature_matrix(table: _Table, n_features: int | None, sparse: bool, path: Path) -> Any:
-    columns, values = np.array(table.columns, dtype=np.int64), np.array(table.values, dtype=np.float64)
+    columns, values = np.frombuffer(table.columns, dtype=np.int32), np.frombuffer(table.values, dtype=np.float64)
     n_rows = len(table.lines)
     width = n_features if n_features is not None else int(columns.max(initial=-1)) + 1
     if sparse:
         from scipy.sparse import csr_matrix
 
-        matrix = csr_matrix((values, columns, [0, *table.ends]), shape=(n_rows, width))
+        matrix = csr_matrix((values, columns, np.append(0, table.ends)), shape=(n_rows, width))
         matrix.sort_indices()
         return matrix
     most = _MOST_CELLS if n_features is not None else max(_SMALL_CELLS, _MOST_CELLS_PER_ENTRY * len(values))
@@ -291,12 +304,14 @@ def _feature_matrix(table: _Table, n_features: int | None, sparse: bool, path: P
 
 def _query_ids(table: _Table, path: Path) -> QueryIds:
     """Integers only where no two ids would become one: 7 and 07 stay text."""
-    ids = id_array(table.qids, table.lines, path)
+    codes, ids = np.frombuffer(table.qids, dtype=np.int64), list(table.code_of_qid)
+    longest = max(ids, key=len)
+    refuse_long_id(longest, table.lines[table.qids.index(table.code_of_qid[longest])], path)
     try:
-        numbers = [parse_integer(text) for text in table.qids]
+        numbers = [parse_integer(text) for text in ids]
     except ValueError:
-        return ids
-    return np.array(numbers, dtype=np.int64) if list(map(str, numbers)) == table.qids else ids
+        return np.array(ids)[codes]
+    return np.array(numbers, dtype=np.int64)[codes] if list(map(str, numbers)) == ids else np.array(ids)[codes]
 
 
 def _column(values: Any, name: str, n_rows: int) -> npt.NDArray[Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,8 +19,8 @@ from typing import NoReturn, Protocol
 import numpy as np
 
 from rankwise._typing import FloatArray
-from rankwise.data.formats.text import Path, is_writable, parse_integer, read_text, shown, split_lines, write_text
-from rankwise.data.positions import Unlisted, blank_for, has_ties
+from rankwise.data.formats.text import Path, is_writable, numbered_lines, parse_integer, read_text, shown, write_text
+from rankwise.data.positions import Unlisted, blank_for, has_ties, own_positions
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
 
@@ -29,6 +30,7 @@ _NUMBER_KEYS = ("NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE ORDERS")
 _KEYS = ("DATA TYPE", *_NUMBER_KEYS, _ITEM_KEY)
 # Positions are dense, so short orders of many items cost orders times items: 2**26 positions take 512 MiB.
 MOST_CELLS = 1 << 26
+_AT_ONCE = 1 << 14
 # Weights are float64, which counts one by one up to here.
 MOST_VOTERS = 1 << 53
 
@@ -85,11 +87,13 @@ def read_preflib(path: Path, unlisted: Unlisted = "below", *, strict: bool = Tru
 def parse_preflib(text: str, path: Path, unlisted: Unlisted = "below", *, strict: bool = True) -> Rankings:
     """What `read_preflib` returns, for the text of the file; warnings point at the caller of its caller."""
     blank = blank_for(unlisted)
-    header, order_lines = _split_file(split_lines(text), path)
+    header, n_orders = _read_header(text, path)
     names = _item_names(header, path)
-    orders = parse_orders(order_lines, len(names), path)
+    orders = _parse_orders(text, n_orders, len(names), path)
     _check_kind(orders, header, path)
-    rankings = Rankings(orders.positions(blank), _distinct(names), orders.counts)
+    rankings = Rankings(
+        own_positions(orders.positions(blank)), _distinct(names), np.array(orders.counts, dtype=np.float64)
+    )
     for line, problem in _contradictions(header, names, rankings, orders.lines, path):
         cure = "Correct the file, or read it with strict=False to take the orders as they are."
         error = RankwiseFormatError(problem, path=path, line=line, cure=cure if strict else None)
@@ -153,13 +157,13 @@ class _Header:
     lines: dict[str, int] = field(default_factory=dict)
 
 
-def _split_file(lines: list[str], path: Path) -> tuple[_Header, list[tuple[int, str]]]:
-    """Header, and the lines that follow it with their numbers; blank lines are skipped."""
+def _read_header(text: str, path: Path) -> tuple[_Header, int]:
+    """The header, and how many lines that are not blank follow it."""
     header = _Header()
-    orders: list[tuple[int, str]] = []
-    for number, line in enumerate(lines, 1):
+    first, n_orders = (0, ""), 0
+    for number, line in numbered_lines(text):
         if line.startswith("#"):
-            if orders:
+            if n_orders:
                 raise RankwiseFormatError(
                     "a header line follows an order", path=path, line=number, cure="Is this two files joined? Cut them."
                 )
@@ -179,11 +183,12 @@ def _split_file(lines: list[str], path: Path) -> tuple[_Header, list[tuple[int, 
             header.values[key] = value.removeprefix(" ")
             header.lines[key] = number
         elif line.strip():
-            orders.append((number, line))
+            first = first if n_orders else (number, line)
+            n_orders += 1
     if not header.values:
-        if not orders:
+        if not n_orders:
             raise RankwiseFormatError("the file holds no header and no orders", path=path, cure="Download it again.")
-        number, line = orders[0]
+        number, line = first
         if line.strip().isdigit():
             raise RankwiseFormatError(
                 "this is the PrefLib format from before 2022, which has no '#' header",
@@ -197,7 +202,7 @@ def _split_file(lines: list[str], path: Path) -> tuple[_Header, list[tuple[int, 
             line=number,
             cure=f"A PrefLib file starts with lines such as '# NUMBER ALTERNATIVES: 3' and '# {_ITEM_KEY} 1: tea'.",
         )
-    return header, orders
+    return header, n_orders
 
 
 def _refuse_name_without_colon(key: str, colon: str, number: int, path: Path) -> None:
@@ -291,7 +296,7 @@ def _check_kind(orders: Orders, header: _Header, path: Path) -> None:
 
 
 def _contradictions(
-    header: _Header, names: list[str], rankings: Rankings, lines: list[int], path: Path
+    header: _Header, names: list[str], rankings: Rankings, lines: Sequence[int], path: Path
 ) -> Iterator[tuple[int | None, str]]:
     """(line, problem) where the header contradicts the rest of the file, or the file says one thing twice."""
     for key, found in zip(_NUMBER_KEYS, (len(names), int(rankings.weights.sum()), len(rankings)), strict=True):
@@ -306,7 +311,8 @@ def _contradictions(
     for first, again in _repeats(names):
         line = header.lines.get(f"{_ITEM_KEY} {again + 1}")
         yield line, f"alternatives {first + 1} and {again + 1} are both named {shown(names[again])}"
-    if len(rankings.group()) < len(rankings):
+    hashes = np.fromiter((hash(row.tobytes()) for row in rankings.positions), dtype=np.int64, count=len(rankings))
+    if len(np.unique(hashes)) < len(rankings):
         for first, again in _repeats([row.tobytes() for row in rankings.positions]):
             yield lines[again], f"the order of line {lines[first]} comes again"
 
@@ -370,41 +376,51 @@ class Orders:
     ----------
     n_items : int
         Items are numbered from 1 to this.
-    lines, counts, lengths : list of int
+    lines, counts, lengths : array of int
         For each order: its line in the file, how many voters gave it, how many items it lists.
-    items, places : list of int
+    items, places : array of int
         For each item listed, order after order: its number, and its place in its order, 1 = best.
     first_tied, first_incomplete : int or None
         Line of the first order with a tie, and of the first that does not list all items.
     """
 
     n_items: int
-    lines: list[int] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    items: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
+    lines: array[int] = field(default_factory=lambda: array("q"))
+    counts: array[int] = field(default_factory=lambda: array("q"))
+    lengths: array[int] = field(default_factory=lambda: array("i"))
+    items: array[int] = field(init=False)
+    places: array[int] = field(init=False)
     first_tied: int | None = None
     first_incomplete: int | None = None
+
+    def __post_init__(self) -> None:
+        self.items, self.places = (array("H" if self.n_items < 1 << 16 else "i") for _ in range(2))
 
     def positions(self, blank: float) -> FloatArray:
         """Positions of shape (n_orders, n_items), with ``blank`` for items that an order does not list."""
         positions = np.full((len(self.lines), self.n_items), blank)
-        rows = np.repeat(np.arange(len(self.lines)), self.lengths)
-        positions[rows, np.asarray(self.items, dtype=np.intp) - 1] = self.places
+        items, places = (np.frombuffer(found, dtype=found.typecode) for found in (self.items, self.places))
+        starts = np.append(0, np.cumsum(self.lengths))
+        for begin in range(0, len(self.lines), _AT_ONCE):
+            lengths = self.lengths[begin : begin + _AT_ONCE]
+            some = slice(starts[begin], starts[begin + len(lengths)])
+            rows = np.repeat(np.arange(begin, begin + len(lengths)), lengths)
+            positions[rows, items[some].astype(np.intp) - 1] = places[some]
         return positions
 
 
-def parse_orders(numbered_lines: Sequence[tuple[int, str]], n_items: int, path: Path) -> Orders:
-    """Parse the lines ``count: order``, given with their line numbers."""
-    if len(numbered_lines) * n_items > MOST_CELLS:
+def _parse_orders(text: str, n_orders: int, n_items: int, path: Path) -> Orders:
+    """Parse the lines ``count: order`` of a file."""
+    if n_orders * n_items > MOST_CELLS:
         raise RankwiseFormatError(
-            f"{len(numbered_lines):,} orders of {n_items:,} items are more than {MOST_CELLS:,} positions",
+            f"{n_orders:,} orders of {n_items:,} items are more than {MOST_CELLS:,} positions",
             path=path,
             cure="Split the file by orders, or leave out items that are never listed.",
         )
     orders = Orders(n_items)
-    for number, line in numbered_lines:
+    for number, line in numbered_lines(text):
+        if line.startswith("#") or not line.strip():
+            continue
         place_of = _parse_line(line, orders, path, number)
         if orders.first_tied is None and len(set(place_of.values())) < len(place_of):
             orders.first_tied = number
@@ -412,8 +428,8 @@ def parse_orders(numbered_lines: Sequence[tuple[int, str]], n_items: int, path: 
             orders.first_incomplete = number
         orders.lines.append(number)
         orders.lengths.append(len(place_of))
-        orders.items += place_of.keys()
-        orders.places += place_of.values()
+        orders.items.extend(place_of.keys())
+        orders.places.extend(place_of.values())
     if sum(orders.counts) > MOST_VOTERS:
         raise RankwiseFormatError(
             f"the counts add up to more than {MOST_VOTERS:,} voters", path=path, cure="Divide them by a common factor."

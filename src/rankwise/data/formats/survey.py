@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from rankwise.data.formats.buckets import rankings_from_rows
+from rankwise.data.formats.buckets import rankings_from_columns
 from rankwise.data.formats.column_names import chosen_columns, item_names
 from rankwise.data.formats.delimited import read_table
 from rankwise.data.formats.survey_cells import position_matrix, score_column
@@ -196,25 +196,25 @@ def read_orders_csv(
         columns, prefix = found.options.get("columns"), found.options.get("prefix")
     places = chosen_columns(table, columns, prefix, weights, "columns")
     blanks = blanks_given(missing_values)
-    cells = zip(*(table.named(name) for name in places), strict=True)
-    rows = [[[cell] for cell in row if cell not in blanks] for row in cells]
     declared = None if items is None else names_given(items, "items")
     if declared is None:
-        _refuse_zero_as_item(table, rows)
-    rankings = rankings_from_rows(
-        rows, table.error, unlisted=unlisted, items=declared, weights=weights_column(table, weights)
+        _refuse_zero_as_item(table, places, blanks)
+    listed = [table.named_codes(name) for name in places]
+    rankings = rankings_from_columns(
+        listed, blanks, table.error, unlisted=unlisted, items=declared, weights=weights_column(table, weights)
     )
     return rankings, covariates(table, [*places, weights or ""])
 
 
-def _refuse_zero_as_item(table: Table, rows: list[list[list[str]]]) -> None:
+def _refuse_zero_as_item(table: Table, places: Sequence[str], blanks: Collection[str]) -> None:
     """Refuse 0 among item numbers where it merely fills up rows: it is most likely no item."""
-    if not all(bucket[0].isdigit() for buckets in rows for bucket in buckets):
+    names = set().union(*(table.named_codes(name)[0] for name in places)).difference(blanks)
+    if "0" not in names or not all(map(str.isdigit, names)):
         return
-    zeros = {row: buckets.count(["0"]) for row, buckets in enumerate(rows) if ["0"] in buckets}
-    if not zeros:
-        return
-    only_fills = all(rows[row][-count:] == [["0"]] * count for row, count in zeros.items())
+    rows = zip(*(table.named(name) for name in places), strict=True)
+    with_zeros = {at: [cell for cell in row if cell not in blanks] for at, row in enumerate(rows) if "0" in row}
+    zeros = {at: row.count("0") for at, row in with_zeros.items()}
+    only_fills = all(with_zeros[row][-count:] == ["0"] * count for row, count in zeros.items())
     if only_fills or max(zeros.values()) > 1:
         raise table.error(
             "0 stands more than once, or only after all other items, as if it said 'no item'",

@@ -38,8 +38,10 @@ def position_matrix(table: Table, names: Sequence[str], missing_values: Collecti
     """The positions in some columns, ``blank`` where a cell is missing."""
     columns = [_places_of(table, name, missing_values, blank) for name in names]
     # Where all cells are positions, the finders of layouts saw the same numbers.
-    known = table.places.get(tuple(names)) if np.isnan(blank) and blanks_given(missing_values) == {*MISSING} else None
-    return _side_by_side(len(table), columns) if known is None else known
+    known = table.places.get(tuple(names)) if blanks_given(missing_values) == {*MISSING} else None
+    if known is not None and (np.isnan(blank) or not np.isnan(known).any()):
+        return known
+    return _side_by_side(len(table), columns)
 
 
 def _places_of(
@@ -241,10 +243,10 @@ def list_items(table: Table, names: Sequence[str], least_sharing: int) -> bool:
 
 def repeated_names(table: Table, names: Sequence[str], blanks: Collection[str] = MISSING) -> np.ndarray:
     """The rows in which a cell stands twice among the columns, blanks aside."""
-    rows = np.empty((len(table), len(names)), dtype=np.intp)
+    rows = np.empty((len(table), len(names)), dtype=np.int32)
     code_of = dict.fromkeys(blanks, -1)
     for at, (distinct, codes) in enumerate(map(table.coded, names)):
-        rows[:, at] = np.array([code_of.setdefault(cell, len(code_of)) for cell in distinct])[codes]
+        rows[:, at] = np.array([code_of.setdefault(cell, len(code_of)) for cell in distinct], dtype=np.int32)[codes]
     rows.sort(axis=1)
     return np.flatnonzero(((rows[:, 1:] == rows[:, :-1]) & (rows[:, 1:] >= 0)).any(axis=1))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -275,6 +276,8 @@ def _outcomes(table: Table, roles: Mapping[str, str]) -> Iterator[list[list[str]
     by_score = "left_score" in roles or "result" in roles
     said: Iterable[Any] = table.column(roles["winner"]) if not by_score else ()
     marks = {} if by_score or "left" not in roles else _side_marks(table, first, second, roles["winner"])
+    # Rows repeat their outcomes, so every different one is made once.
+    by_names, of_score = cache(lambda better, worse: [[better], [worse]]), cache(_by_score)
     if "result" in roles:
         said = map(both_scores, table.column(roles["result"]))
     elif by_score:
@@ -288,9 +291,9 @@ def _outcomes(table: Table, roles: Mapping[str, str]) -> Iterator[list[list[str]
         elif by_score and (word[0] != word[0] or word[1] != word[1]):
             yield _no_scores(table, roles, row)
         elif "left" not in roles:
-            yield [[better], [worse]]
+            yield by_names(better, worse)
         else:
-            yield _by_score(better, worse, *word) if by_score else _by_word(better, worse, word, roles, marks)
+            yield of_score(better, worse, *word) if by_score else _by_word(better, worse, word, roles, marks)
 
 
 def _scores(table: Table, name: str) -> FloatArray:

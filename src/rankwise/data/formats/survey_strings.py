@@ -90,19 +90,19 @@ def read_ordered_strings_csv(
     said |= {"tie": tie} if tie != "~" else {}
     said |= {"weights": weights} if weights is not None else {}
     said |= {"missing_values": list(missing_values)} if set(missing_values) != {*MISSING} else {}
-    cells = table.column(column)
+    cells, codes = table.coded(column)
     fail = partial(table.error, column=column)
-    parse = OrderParser(separator, (tie,))
-    orders: dict[str, list[list[str]]] = {blank: [] for blank in blanks_given(missing_values)}
-    for cell in dict.fromkeys(cells):
+    parse, blanks = OrderParser(separator, (tie,)), blanks_given(missing_values)
+    orders: list[list[list[str]]] = []
+    for code, cell in enumerate(cells):
         try:
-            orders[cell] = orders[cell] if cell in orders else parse(cell)
+            orders.append([] if cell in blanks else parse(cell))
         except ValueError as error:
             cure = f"Write a{separator}b{separator}c; to drop all such rows, add invalid='drop'."
-            wrong = fail(f"{shown(cell)} is not an order: {error}", row=cells.index(cell), cure=cure)
+            wrong = fail(f"{shown(cell)} is not an order: {error}", row=int(np.argmax(codes == code)), cure=cure)
             wrong.choices = [{**said, "invalid": "drop"}]
             raise wrong from None
-    rows = [orders[cell] for cell in cells]
+    rows = [orders[code] for code in codes.tolist()]
     declared = None if items is None else names_given(items, "items")
     _refuse_other_separator(rows, said, separator, fail)
     _refuse_other_ties(rows, parse.names_cut(), declared or (), said, fail)

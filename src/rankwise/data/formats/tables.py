@@ -245,6 +245,11 @@ class Table:
         label_of, column = self.labels_of(name), self.columns[self.index(name)]
         return [label_of.get(cell, cell) for cell in column.cells] if label_of else column.cells
 
+    def named_codes(self, name: str) -> tuple[list[str], Codes]:
+        """What `coded` gives, with labels in place of codes where all cells have one."""
+        label_of, (cells, codes) = self.labels_of(name), self.coded(name)
+        return [label_of.get(cell, cell) for cell in cells] if label_of else cells, codes
+
     def index(self, name: str) -> int:
         """Where the column of that name stands, counted from 0."""
         if not self._standing:

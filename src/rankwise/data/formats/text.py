@@ -15,7 +15,7 @@ import re
 import select
 import stat
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, TypeAlias
 
 from rankwise._memory import free_bytes
@@ -38,6 +38,8 @@ _RAISE = f"Set the environment variable {_VARIABLE} to a larger number of bytes.
 #: seconds in which a pipe must begin to speak
 PATIENCE = 60.0
 _CHUNK = 1 << 20
+# characters of text that are cut into lines at a time
+_CUT_AT_ONCE = 1 << 16
 # Every integer up to here is a float64 too, and far longer digit strings would cost quadratic time.
 _MOST_DIGITS = 18
 _UNWRITABLE = re.compile("[\n\r\0\ud800-\udfff]")
@@ -153,6 +155,17 @@ def is_plain(data: bytes) -> bool:
 def split_lines(text: str) -> list[str]:
     """The lines of a text, without line ends; line ``i`` of the file is element ``i - 1``."""
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that `split_lines` gives with their numbers, few of which are in memory at a time."""
+    begin, number_of_line = 0, 1
+    while begin < len(text):
+        end = text.find("\n", begin + _CUT_AT_ONCE)
+        end = len(text) - text.endswith("\n") if end < 0 else end
+        lines = text[begin:end].split("\n")
+        yield from enumerate(lines, number_of_line)
+        begin, number_of_line = end + 1, number_of_line + len(lines)
 
 
 def read_lines(path: Path) -> list[str]:

@@ -5,7 +5,9 @@ A line of qrels is ``qid iteration doc_id relevance``; a line of a run is ``qid 
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import compress
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -14,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import ArrayLike, FloatArray
-from rankwise.data.formats.ids import StrArray, as_texts, check_ids, id_array
-from rankwise.data.formats.text import Path, parse_integer, parse_number, read_lines, shown, write_text
+from rankwise.data.formats.ids import IdColumn, StrArray, as_texts, check_ids
+from rankwise.data.formats.text import Path, numbered_lines, parse_integer, parse_number, read_text, shown, write_text
 from rankwise.exceptions import RankwiseFormatError
 
 
@@ -71,20 +73,9 @@ def read_qrels(path: Path) -> Qrels:
     >>> read_qrels(path).relevance
     array([1, 0])
     """
-    lines, (qids, _, doc_ids, texts) = _read_columns(path, "qid iteration doc_id relevance")
-    relevance = []
-    for line, text in zip(lines, texts, strict=True):
-        try:
-            relevance.append(parse_integer(text))
-        except ValueError:
-            raise RankwiseFormatError(
-                f"the relevance {shown(text)} is not an integer",
-                path=path,
-                line=line,
-                column=4,
-                cure="Round or number it.",
-            ) from None
-    return Qrels(id_array(qids, lines, path), id_array(doc_ids, lines, path), np.array(relevance, dtype=np.int64))
+    value = _Value(3, "q", parse_integer, "relevance", "an integer", "Round or number it.")
+    (qid, doc_id), relevance = _read_columns(path, "qid iteration doc_id relevance", (0, 2), value)
+    return Qrels(qid, doc_id, np.array(relevance, dtype=np.int64))
 
 
 def read_run(path: Path) -> Run:
@@ -110,20 +101,8 @@ def read_run(path: Path) -> Run:
     --------
     write_run : The way back, with an example.
     """
-    lines, (qids, _, doc_ids, _, texts, tags) = _read_columns(path, "qid Q0 doc_id rank score tag")
-    score = []
-    for line, text in zip(lines, texts, strict=True):
-        try:
-            score.append(parse_number(text))
-        except ValueError:
-            raise RankwiseFormatError(
-                f"the score {shown(text)} is not a finite number",
-                path=path,
-                line=line,
-                column=5,
-                cure="Drop documents that were not scored.",
-            ) from None
-    qid, doc_id, tag = (id_array(column, lines, path) for column in (qids, doc_ids, tags))
+    value = _Value(4, "d", parse_number, "score", "a finite number", "Drop documents that were not scored.")
+    (qid, doc_id, tag), score = _read_columns(path, "qid Q0 doc_id rank score tag", (0, 2, 5), value)
     return Run(qid, doc_id, np.array(score), tag)
 
 
@@ -227,37 +206,80 @@ def judged_run(qrels: Qrels, run: Run, *, complete: bool = False) -> JudgedRun:
     )
 
 
-def _read_columns(path: Path, layout: str) -> tuple[list[int], list[list[str]]]:
-    """Line numbers, and the fields of all lines column by column; every pair of qid and doc_id comes once."""
+class _Value(NamedTuple):
+    """The field that holds a number, and what is said of one that does not."""
+
+    field: int
+    typecode: str
+    parse: Callable[[str], float]
+    name: str
+    kind: str
+    cure: str
+
+    def refusal(self, text: str, path: Path, line: int) -> RankwiseFormatError:
+        problem = f"the {self.name} {shown(text)} is not {self.kind}"
+        return RankwiseFormatError(problem, path=path, line=line, column=self.field + 1, cure=self.cure)
+
+
+def _read_columns(
+    path: Path, layout: str, ids: Sequence[int], value: _Value
+) -> tuple[list[StrArray], array[float] | array[int]]:
+    """The fields of all lines that hold ids, and the numbers; every pair of qid and doc_id comes once."""
     n_fields = len(layout.split())
-    lines: list[int] = []
-    flat: list[str] = []
-    line_of: dict[str, int] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    columns = [IdColumn() for _ in ids]
+    values: array[Any] = array(value.typecode)
+    lines, keys = array("q"), array("q")
+    misfit = unread = None
+    for number, line in numbered_lines(read_text(path)):
         fields = line.split()
-        if not fields:
-            continue
         if len(fields) != n_fields:
-            raise RankwiseFormatError(
+            if not fields:
+                continue
+            misfit = RankwiseFormatError(
                 f"the line has {len(fields)} field{'s' * (len(fields) != 1)}, not {n_fields}",
                 path=path,
                 line=number,
                 cure=f"Write '{layout}', separated by blanks, with no blanks inside a field.",
             )
-        first = line_of.setdefault(f"{fields[0]} {fields[2]}", number)
-        if first != number:
+            break
+        lines.append(number)
+        keys.append(hash((fields[0], fields[2])))
+        for column, field in zip(columns, ids, strict=True):
+            column.append(fields[field], number)
+        try:
+            values.append(value.parse(fields[value.field]))
+        except ValueError:
+            unread = unread or value.refusal(fields[value.field], path, number)
+    found = [column.array() for column in columns]
+    _refuse_twins(found[0], found[1], lines, keys, path)
+    for error in (misfit, unread):
+        if error is not None:
+            raise error
+    if not lines:
+        raise RankwiseFormatError("the file holds no lines", path=path, cure="Is it cut off? Download it again.")
+    for column in columns:
+        column.refuse_long(path)
+    return found, values
+
+
+def _refuse_twins(qid: StrArray, doc_id: StrArray, lines: array[int], keys: array[int], path: Path) -> None:
+    """Refuse a document that a query has on two lines; rows with different keys differ."""
+    ordered = np.sort(np.frombuffer(keys, dtype=np.int64))
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(repeated):
+        return
+    line_of: dict[tuple[str, str], int] = {}
+    for row in np.flatnonzero(np.isin(np.frombuffer(keys, dtype=np.int64), repeated)).tolist():
+        pair = str(qid[row]), str(doc_id[row])
+        first = line_of.setdefault(pair, lines[row])
+        if first != lines[row]:
             raise RankwiseFormatError(
-                f"document {shown(fields[2])} of query {shown(fields[0])} is on line {first} already",
+                f"document {shown(pair[1])} of query {shown(pair[0])} is on line {first} already",
                 path=path,
-                line=number,
+                line=lines[row],
                 column=3,
                 cure="Keep one of the two lines.",
             )
-        lines.append(number)
-        flat += fields
-    if not lines:
-        raise RankwiseFormatError("the file holds no lines", path=path, cure="Is it cut off? Download it again.")
-    return lines, [flat[column::n_fields] for column in range(n_fields)]
 
 
 def _pair_keys(qids: list[str], doc_ids: list[str], values: npt.NDArray[Any], name: str) -> list[tuple[str, str]]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal
+from functools import cache, cached_property
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from rankwise.data.formats.buckets import OrderParser, rankings_from_rows
 from rankwise.data.formats.tables import Covariates
-from rankwise.data.formats.text import Path, listed, number, read_text, shown, split_lines
+from rankwise.data.formats.text import Path, listed, number, numbered_lines, read_text, shown
 from rankwise.data.positions import Unlisted
 from rankwise.data.rankings import Rankings
 from rankwise.exceptions import RankwiseFormatError
@@ -24,8 +25,11 @@ _QUOTED = {mark: re.compile(rf"{mark}([^{mark}\\]*(?:\\.[^{mark}\\]*)*){mark}") 
 _ESCAPED = re.compile(r"\\(.)")
 _BARE_NAME = re.compile(r"[^\s{'\"]+")
 
+_MOST_KNOWN = 1 << 16
+
 # None is missing: the cell is a bare question mark.
 Cell = str | None
+_Cells: TypeAlias = "array[float] | list[Any]"
 
 
 @dataclass(frozen=True)
@@ -82,15 +86,14 @@ def read_xarff(path: Path, *, unlisted: Unlisted = "missing") -> tuple[Covariate
 
 def parse_xarff(text: str, path: Path, *, unlisted: Unlisted = "missing") -> tuple[Covariates, Rankings]:
     """What `read_xarff` returns, for the text of the file."""
-    attributes, rows, lines = _parse(text, path)
-    columns = {attribute.name: [row[at] for row in rows] for at, attribute in enumerate(attributes)}
+    attributes, columns, lines = _parse(text, path)
     target = _target(attributes, columns, path)
 
     def fail(problem: str, *, row: int | None = None, cure: str | None = None) -> RankwiseFormatError:
         line, column = (None, None) if row is None else (lines[row], target + 1)
         return RankwiseFormatError(problem, path=path, line=line, column=column, cure=cure)
 
-    parse = OrderParser(ties=_TIES)
+    parse = cache(OrderParser(ties=_TIES))
     orders = []
     for row, cell in enumerate(columns.pop(attributes[target].name)):
         try:
@@ -102,22 +105,27 @@ def parse_xarff(text: str, path: Path, *, unlisted: Unlisted = "missing") -> tup
     return {name: _typed(cells) for name, cells in columns.items()}, y
 
 
-def _parse(text: str, path: Path) -> tuple[list[_Attribute], list[list[Any]], list[int]]:
-    """Attributes, rows with their numbers read, and the line of each row."""
+def _parse(text: str, path: Path) -> tuple[list[_Attribute], dict[str, _Cells], array[int]]:
+    """Attributes, the cells of each with numbers read, and the line of each row."""
     numbered = _content(text)
     attributes = _header(numbered, path)
-    rows, lines = [], []
-    for line, text in numbered:
-        rows.append(_row(text, attributes, path, line))
+    columns: list[_Cells] = [array("d") if attribute.kind == "number" else [] for attribute in attributes]
+    lines = array("q")
+    known: dict[Any, Any] = {}  # a text that rows repeat is kept once
+    for line, content in numbered:
+        for column, cell in zip(columns, _row(content, attributes, path, line), strict=True):
+            if not isinstance(cell, float):
+                cell = known.setdefault(cell, cell) if len(known) < _MOST_KNOWN else known.get(cell, cell)
+            column.append(cell)
         lines.append(line)
-    if not rows:
+    if not lines:
         raise RankwiseFormatError("there is no row below @data", path=path)
-    return attributes, rows, lines
+    return attributes, {one.name: column for one, column in zip(attributes, columns, strict=True)}, lines
 
 
 def _content(text: str) -> Iterator[tuple[int, str]]:
     """The lines that are neither blank nor comments, with their numbers."""
-    for number_of_line, line in enumerate(split_lines(text), start=1):
+    for number_of_line, line in numbered_lines(text):
         stripped = line.strip()
         if stripped and not stripped.startswith("%"):
             yield number_of_line, stripped
@@ -264,7 +272,7 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     return at if found is None else found.end()
 
 
-def _target(attributes: list[_Attribute], columns: dict[str, list[Any]], path: Path) -> int:
+def _target(attributes: list[_Attribute], columns: Mapping[str, _Cells], path: Path) -> int:
     """Which attribute holds the rankings."""
     found = [at for at, attribute in enumerate(attributes) if attribute.kind == "ranking"]
     if not found:
@@ -283,15 +291,15 @@ def _target(attributes: list[_Attribute], columns: dict[str, list[Any]], path: P
     raise RankwiseFormatError(problem, path=path, cure="Declare one as @attribute name ranking {L1,L2,L3}.")
 
 
-def _all_orders(values: list[Cell] | tuple[str, ...]) -> bool:
+def _all_orders(values: Iterable[Any]) -> bool:
     present = [value for value in values if value is not None]
     return bool(present) and all(">" in value for value in present)
 
 
-def _typed(cells: list[Any]) -> npt.NDArray[Any]:
-    """Numbers as float64; a column with text or None as objects."""
-    if all(isinstance(cell, float) for cell in cells):
-        return np.array(cells, dtype=np.float64)
+def _typed(cells: _Cells) -> npt.NDArray[Any]:
+    """Numbers as float64; texts and None as objects."""
+    if isinstance(cells, array):
+        return np.array(cells)
     column = np.empty(len(cells), dtype=object)
     column[:] = cells
     return column
