@@ -6,6 +6,7 @@ import importlib
 import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from sklearn.model_selection import KFold
 import rankwise
 from rankwise import Rankings
 from rankwise.aggregation import borda, kemeny, sample_mallows
-from rankwise.analysis import Analysis, analyze, consensus, summary
+from rankwise.analysis import Analysis, analyze, compare_groups, consensus, summary
 from rankwise.data import read_rankings, read_survey
 from rankwise.datasets import load_label_ranking
 from tests.pages import HOSTILE, Page
@@ -484,3 +485,12 @@ def test_a_report_neither_opens_a_window_nor_leaves_figures_behind(result: Analy
     assert plt.get_backend() == backend
     assert plt.get_fignums() == before
     assert "Made by rankwise.analyze() with" in Page((tmp_path / "page.html").read_text(encoding="utf-8")).text
+
+
+def test_a_tree_without_a_split_does_not_contradict_the_test_of_groups(result: Analysis) -> None:
+    alone = replace(result, group_comparison=None).no_split
+    assert alone == "A tree of the recorded features finds no split that predicts rankings better than none."
+    rows = [[1, 2, 3]] * 20 + [[3, 2, 1]] * 20
+    found = compare_groups(rows, ["a"] * 20 + ["b"] * 20, n_permutations=99, random_state=0)
+    assert found.differ
+    assert "The groups may yet differ" in replace(result, group_comparison=found).no_split

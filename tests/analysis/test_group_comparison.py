@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations, pairwise, permutations
 from typing import Any
 
@@ -762,3 +763,12 @@ def test_sizes_that_chance_explains_are_not_named_in_files_either() -> None:
     frame = found.to_frame("pandas")
     assert (frame["size"] == "not sure").tolist() == unsure.tolist()
     assert [one["size"] for one in found.items.as_dict()] == frame["size"].tolist()
+
+
+def test_an_item_that_differs_where_the_whole_does_not_is_explained() -> None:
+    rows = [[1, 2, 3]] * 20 + [[3, 2, 1]] * 20
+    found = compare_groups(rows, ["a"] * 20 + ["b"] * 20, n_permutations=99, random_state=0)
+    assert any(line.startswith("The surest difference: ") for line in found.sentences)
+    unsure = replace(found, p_value=0.2)
+    assert unsure.sentences[0].startswith("No difference between a and b was found")
+    assert unsure.sentences[-1].startswith("That test takes all items together; looked at one by one, an item does")

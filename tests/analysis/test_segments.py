@@ -82,7 +82,7 @@ def test_covariates_have_names_and_tests(found):
 
 def test_the_result_shows_itself(found):
     text = repr(found)
-    assert "The people fall into 2 segments (BIC, 1 to 6 tried)." in text
+    assert "The people fall into 2 segments (Mallows, BIC, 1 to 6 tried)." in text
     assert "Segment 1" in text
     assert "ranks tea > milk > juice > water" in text
     assert "nan" not in text
@@ -555,3 +555,15 @@ def test_rankings_of_the_same_person_are_noted():
     assert [note.startswith(noted) for note in found.notes].count(True) == 1
     plain = segments(Survey(Rankings(rankings), id=np.arange(60)), n=2, n_init=1, n_bootstrap=0, random_state=0)
     assert not any("ranked before" in note for note in plain.notes)
+
+
+def test_the_findings_name_the_model_and_the_numbers_of_their_table():
+    """A covariate of noise costs more than it says: both numbers with two segments are told, and which is which."""
+    rankings = camps(100, seed=5, theta=0.25)[0]
+    noise = np.random.default_rng(0).normal(size=(100, 3))
+    found = segments(rankings, noise, n=2, n_bootstrap=0, random_state=0)
+    assert not found.told_apart
+    one, two = (f"{row.bic:.1f}" for row in found.criteria)
+    with_link = f"{found.fitted.bic():.1f}"
+    assert f"(Mallows, BIC {one} with one, {two} with 2, {with_link} with the link to" in found.sentences[0]
+    assert f"with them, BIC {with_link}" in found.criteria_table().note

@@ -158,7 +158,8 @@ def test_sentences() -> None:
     assert "The weights are whole numbers and count people: 2 rows for 5 people." in people
     survey = summary(Rankings([[1, 2], [2, 1]], weights=[1.5, 0.5])).highlights
     assert (
-        "The weights are survey weights: 2.0 people in all, which say as much as 1.6 people of equal weight." in survey
+        "The weights are survey weights: 2 people, 2.0 by weight, which say as much as 1.6 people of equal weight."
+        in survey
     )
 
 
@@ -249,3 +250,9 @@ def test_pairs_by_a_plain_loop():
             assert matrix["tied"][i][j] == pytest.approx(weights[tied].sum() / weights[both].sum())
             assert cell == f"{matrix['before'][i][j]:.1%}"
             assert people.rows["cabd".index("abcd"[i])][1 + "cabd".index("abcd"[j])] == str(both.sum())
+
+
+def test_a_weight_of_zero_is_nobody() -> None:
+    lines = summary(Rankings([[1, 2], [2, 1], [1, 2]], weights=[1.5, 0.5, 0])).explanations
+    assert lines[0].startswith("The weights are survey weights: 2 people, 2.0 by weight, ")
+    assert lines[1] == "1 ranking has the weight zero and does not count."

@@ -283,3 +283,22 @@ def test_every_command_has_an_example_and_speaks_of_no_python() -> None:
         assert f"Example: rankwise {name}" in shown
         for word in ("<str>", "<list", "<bool", "<int", "<float", "<path", "x>=", "read_rankings", "None", "True"):
             assert word not in shown, name
+
+
+def test_the_picture_of_a_consensus_is_the_one_that_is_printed() -> None:
+    """Mean ranks put apple first; the constraint, and the picture with it, put cherry there."""
+    written("fruit.csv", ["rank_apple,rank_banana,rank_cherry", *["1,2,3", "1,3,2", "2,1,3"] * 2])
+    assert run("consensus", "fruit.csv", "--before", "cherry > apple", "-o", "fruit.svg").exit_code == 0
+    picture = Path("fruit.svg").read_text("utf-8")
+    assert "Place of each item in the consensus" in picture
+    assert picture.index(">cherry<") < picture.index(">apple<")
+    assert "mean rank" not in picture
+    assert "the ranking of one rule" in problem(
+        "consensus", "fruit.csv", "--method", "kemeny,borda", "-o", "two.svg", code=2
+    )
+
+
+def test_a_blank_ballot_counts_as_often_as_its_weight_says() -> None:
+    written("ballots.csv", ["ballot,count", "Ana>Ben>Cem,12", "Ben>Cem>Ana,9", ",4"])
+    options = ("--layout", "strings", "--read", "column=ballot", "--read", "weights=count")
+    assert "4 respondents ranked nothing" in run("consensus", "ballots.csv", *options).stderr

@@ -29,7 +29,7 @@ def test_segments(survey, tmp_path):
     members = tmp_path / "members.csv"
     done = run("segments", survey, "--features", "age", "--id", "who", "--members", members, "--bootstrap", "3")
     assert done.exit_code == 0, done.stderr
-    assert "The people fall into 2 segments (BIC, 1 to 6 tried)." in done.stdout
+    assert "The people fall into 2 segments (Mallows, BIC, 1 to 6 tried)." in done.stdout
     assert "people with age = young are" in done.stdout
     with open(members, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

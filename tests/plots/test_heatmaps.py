@@ -168,3 +168,10 @@ def test_a_title_of_the_user_is_the_only_one(display: Any, drinks: Rankings) -> 
 def test_importing_the_displays_leaves_matplotlib_alone() -> None:
     code = "import sys, rankwise.plots; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_weights_are_no_numbers_of_rankings() -> None:
+    votes = np.array([[1, 2], [2, 1]])
+    for weights, words in (([1, 2], "share, and number of rankings"), ([0.5, 2], "share, and weight of the rankings")):
+        axes = PairwisePreferenceDisplay.from_rankings(Rankings(votes, weights=weights)).ax_
+        assert axes.get_title() == words

@@ -62,3 +62,12 @@ def test_what_holds_no_intervals_is_refused(votes: Rankings) -> None:
         RankIntervalDisplay.from_intervals(votes)
     with pytest.raises(ValueError, match="decode is 'best'"):
         RankIntervalDisplay.from_rankings(votes, decode="best")
+
+
+def test_places_without_intervals() -> None:
+    display = RankIntervalDisplay(np.array([2.0, 1.0, 1.0, 3.0]), None, None, list("abcd")).plot()
+    assert display.bars_ is None
+    assert display.title == "Place of each item in the consensus"
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["b", "c", "a", "d"]
+    assert [text.get_text() for text in display.text_] == ["1", "1", "3", "4"]
+    assert "interval" not in display.ax_.get_xlabel()

@@ -65,8 +65,8 @@ def ranked_pairs(
     rankings_or_matrix : Rankings, array-like of positions (n_rankings, n_items), PreferenceMatrix, or square array
         As in `copeland`. A pair that nobody compared is even.
     strength : {"margin", "wins"}, default="margin"
-        The strength of a majority: by how much it wins, or the weight of the rankings on its side. They differ only if
-        some rankings tie, do not list or miss items.
+        The strength of a majority: by how much it wins, or its winning votes, the weight of the rankings on its side,
+        as in `schulze`. They differ only if some rankings tie, do not list or miss items.
     limit : int, default=1000
         How many different sets of locked majorities to follow at most; fewer where there are more than 70 items.
 

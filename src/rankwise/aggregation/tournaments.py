@@ -68,10 +68,11 @@ def copeland(
 def schulze(rankings_or_matrix: ArrayLike) -> FloatArray:
     r"""Order items by the strength of their chains of majorities: Schulze's consensus.
 
-    *Definition.* A majority for i over j has as strength the weight of the rankings with i before j. A chain of
-    majorities from i to j is as strong as its weakest one, and :math:`s_{ij}` is that of the strongest chain (0
-    without any). Item i beats j if :math:`s_{ij} > s_{ji}`, a relation without cycles; items are placed by the
-    number of items that beat them, and equal numbers tie.
+    *Definition.* A majority for i over j has as strength its winning votes, the weight of the rankings with i before j;
+    not its margin, which `ranked_pairs` takes by default. The two order majorities differently only if some rankings
+    tie, do not list or miss items. A chain of majorities from i to j is as strong as its weakest one, and
+    :math:`s_{ij}` is that of the strongest chain (0 without any). Item i beats j if :math:`s_{ij} > s_{ji}`, a relation
+    without cycles; items are placed by the number of items that beat them, and equal numbers tie.
 
     Parameters
     ----------

@@ -141,10 +141,20 @@ class Analysis(Result):
             name = facts.features[int(self.tree.tree_.feature[0])]
             lines.append(f"The rankings differ between groups, above all by “{short_name(name)}”.")
         elif self.tree is not None:
-            lines.append("None of the recorded features separates groups that rank differently.")
+            lines.append(self.no_split)
         elif facts.features:
             lines.append(f"Groups were not looked for: {self.no_leaderboard}.")
         return lines
+
+    @property
+    def no_split(self) -> str:
+        """What a tree without a split says, and why a test between groups may yet find a difference."""
+        line = "A tree of the recorded features finds no split that predicts rankings better than none."
+        if self.group_comparison is not None and self.group_comparison.differ:
+            line += (
+                " The groups may yet differ, as their test says: it asks whether they differ at all, however little."
+            )
+        return line
 
     def _first_place(self) -> str:
         """Who is first, and whether that is certain."""

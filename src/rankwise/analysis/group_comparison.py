@@ -143,6 +143,8 @@ class GroupComparison(Result):
             sure = self.items.is_sure[order[0]]
             if self.items.difference[order[0]] != 0:
                 start = "The surest difference" if sure else "No item alone differs surely; the surest difference"
+                if sure and not self.differ:  # the first test looks at all items at once
+                    start = "That test takes all items together; looked at one by one, an item does differ"
                 lines.append(f"{start}: {largest}.")
         return lines
 

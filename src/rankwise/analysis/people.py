@@ -32,6 +32,10 @@ _MOST_COMPARED = 10_000
 _FEWEST_IN_SEGMENTS, _MOST_ITEMS_IN_SEGMENTS, _MOST_INCOMPLETE = 30, 30, 300
 # How many votes decide is found in seconds for so many rankings.
 _FEWEST_VOTES, _MOST_VOTES, _SECONDS_OF_MARGINS = 3, 5_000, 5.0
+_OTHER_MODEL = (
+    "by Plackett-Luce, which is quick where items are missing; segments by Mallows, the default of `segments`, may be "
+    "others"
+)
 _SEGMENTS: dict[str, Any] = {"max_segments": 6, "n_init": 3, "n_bootstrap": 10}
 
 
@@ -110,9 +114,12 @@ def found_segments(
     except ValueError as error:  # such as features that are all the same, or rankings that tie everything
         missing["segments"] = str(error)
         return None
-    if len(rankings) == n_total:
-        return found
-    return replace(found, notes=(f"found in a random sample of {len(rankings):,} rankings", *found.notes))
+    notes: tuple[str, ...] = (
+        () if len(rankings) == n_total else (f"found in a random sample of {len(rankings):,} rankings",)
+    )
+    if rankings.kind == "incomplete":
+        notes += (_OTHER_MODEL,)
+    return replace(found, notes=(*notes, *found.notes))
 
 
 def driving_features(

@@ -128,5 +128,5 @@ def disagreement_section(result: Analysis, plans: dict[str, Plan]) -> Section | 
         parts.append(Part(picture=drawn("tree", plans)))
         parts.append(Part("The same tree as text", code=tuple(result.tree_lines()), folded=True))
     elif tree is not None:
-        leads.append("None of the recorded features separates groups that rank differently.")
+        leads.append(result.no_split)
     return Section("differences", "Who disagrees", " ".join(leads), parts) if leads else None

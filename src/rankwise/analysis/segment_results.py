@@ -184,18 +184,22 @@ class Segments(Result):
         if self.n == 1 and self.chosen_by != "given":
             tried = max(row.n for row in self.criteria)
             how = self.chosen_by.upper()
+            how = f"{self.model_name}, {how}"
             lines = [f"One segment describes the rankings best ({how}, 1 to {tried} tried): no groups were found."]
         elif self.n == 1:
             lines = ["All people are taken as one segment."]
         elif not self.told_apart:
             one, own = self._criteria_of_one_and_all()
+            plain = {row.n: row.bic for row in self.criteria}[self.n]
+            link = "" if self.membership is None else f", {own:.1f} with the link to the covariates"
             lines = [
-                f"The people were divided into {self.n} segments, but one segment describes the rankings as well (BIC "
-                f"{one:.1f} with one, {own:.1f} with {self.n}): the data do not show that there are groups."
+                f"The people were divided into {self.n} segments, but one segment describes the rankings as well "
+                f"({self.model_name}, BIC {one:.1f} with one, {plain:.1f} with {self.n}{link}): the data do not show "
+                "that there are groups."
             ]
         else:
-            best = "" if self.chosen_by == "given" else f" ({self.chosen_by.upper()}, {self._tried()} tried)"
-            lines = [f"The people fall into {self.n} segments{best}."]
+            chosen = "" if self.chosen_by == "given" else f", {self.chosen_by.upper()}, {self._tried()} tried"
+            lines = [f"The people fall into {self.n} segments ({self.model_name}{chosen})."]
         lines += [self.sentence(g) for g in range(self.n)] if self.n > 1 else []
         if self.n == 1 and self.profiles[0].undetermined:
             lines.append(f"The order of the items is not determined: {self.profiles[0].undetermined}.")
@@ -212,6 +216,11 @@ class Segments(Result):
         if self.membership is not None:
             lines.append(self.membership.sentence)
         return lines
+
+    @property
+    def model_name(self) -> str:
+        """The model of a segment, as people write it."""
+        return "Mallows" if self.model == "mallows" else "Plackett-Luce"
 
     @property
     def told_apart(self) -> bool:
@@ -363,7 +372,9 @@ class Segments(Result):
         ]
         columns = ["segments", "BIC", "ICL", "entropy", "smallest", "iterations", ""]
         note = "BIC and ICL: lower is better; ICL asks for clear ones"
-        note += "" if self.membership is None else "; all without the covariates"
+        if self.membership is not None:
+            clear = "" if np.isnan(self.entropy) else f" and entropy {self.entropy:.2f}"
+            note += f"; all without the covariates: with them, BIC {self.fitted.bic():.1f}{clear} with {self.n}"
         return TextTable("How many segments", note, columns, rows)
 
     def _order(self, profile: SegmentProfile) -> str:

@@ -78,6 +78,8 @@ class Summary(Result):
         What pairs of items say.
     notes : tuple of str
         What a reader should know about the data.
+    n_zero_weight : int
+        Rankings of weight zero; they do not count.
     """
 
     name: str
@@ -110,6 +112,7 @@ class Summary(Result):
     features: tuple[str, ...]
     pairs: PairSummary
     notes: tuple[str, ...] = ()
+    n_zero_weight: int = 0
 
     @property
     def kendalls_w(self) -> float:
@@ -140,9 +143,13 @@ class Summary(Result):
             )
         elif self.weights_are == "survey":
             lines.append(
-                f"The weights are survey weights: {self.total_weight:,.1f} people in all, which say as much as "
-                f"{self.n_effective:,.1f} people of equal weight."
+                f"The weights are survey weights: {counted(self.n_rankings - self.n_zero_weight, 'person', 'people')}, "
+                f"{self.total_weight:,.1f} by weight, which say as much as {self.n_effective:,.1f} people of equal "
+                "weight."
             )
+        if self.n_zero_weight:
+            do = "has the weight zero and does" if self.n_zero_weight == 1 else "have the weight zero and do"
+            lines.append(f"{counted(self.n_zero_weight, 'ranking')} {do} not count.")
         if self.n_with_unlisted:
             lines.append("Unlisted items share the places below the listed ones in the mean rank.")
         if self.n_with_missing:
@@ -386,6 +393,7 @@ def summary(
         features=tuple(features_of(X, feature_names).names),
         pairs=pair_summary(rankings),
         notes=tuple(notes),
+        n_zero_weight=int(np.count_nonzero(weights == 0)),
     )
 
 

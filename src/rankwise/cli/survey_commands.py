@@ -37,8 +37,7 @@ _MATRICES = ("places", "before", "n")
 
 if TYPE_CHECKING:
     from rankwise._tables import TextTable
-    from rankwise.aggregation import BootstrapConsensus
-    from rankwise.analysis import Analysis, GroupResults, Summary
+    from rankwise.analysis import Analysis, ConsensusResult, GroupResults, Summary
     from rankwise.cli.console import OnStep
     from rankwise.data import Survey
     from rankwise.data.formats.reading import Reading
@@ -224,6 +223,10 @@ def consensus(
 
     check_writable(out, file)
     rules = _rules(method, seats)
+    if out is not None and out.suffix.lower() in PICTURES and (rules == ["all"] or len(rules) > 1):
+        raise typer.BadParameter(
+            f"a picture shows the ranking of one rule: name one with --method, or write {out.stem}.csv", param_hint="-o"
+        )
     wanted = {"--before": before, "--at-least": at_least, "--item-weight": item_weight}
     given = [name for name, value in (wanted | {"--position-weights": position_weights}).items() if value]
     if given and rules != ["kemeny"]:
@@ -264,8 +267,7 @@ def consensus(
     numbers = {"data": shown_name(file), "seed": seed, **found.as_dict(), **by_group}
     tables = list(map(_as_options, [*found.tables(), *([] if groups is None else groups.tables())]))
     if out is not None:
-        intervals = getattr(found, "bootstrap", None)
-        _write(out, tables, numbers, analysis.summary(survey.rankings), intervals)
+        _write(out, tables, numbers, found)
     if as_json:
         console.print_json(numbers)
     else:
@@ -412,10 +414,9 @@ def _write(
     out: Path | None,
     tables: Sequence[TextTable],
     facts: Mapping[str, Any],
-    means: Summary | GroupResults,
-    intervals: BootstrapConsensus | None = None,
+    drawn: Summary | GroupResults | ConsensusResult,
 ) -> None:
-    """Write the tables to a file, or a picture by its suffix: intervals of places if there are such, or mean ranks."""
+    """Write the tables to a file, or a picture by its suffix: the places of a consensus, or mean ranks."""
     from rankwise.cli.in_and_out import write_tables
 
     if out is None:
@@ -425,11 +426,14 @@ def _write(
         return
     import matplotlib
 
+    from rankwise.analysis import ConsensusResult
     from rankwise.plots import MeanRankDisplay, RankIntervalDisplay
 
     matplotlib.use("agg")
-    if intervals is not None:
-        RankIntervalDisplay.from_intervals(intervals).save(out)
+    if isinstance(drawn, ConsensusResult):
+        spread = drawn.bootstrap
+        low, high, level = (None, None, 0.95) if spread is None else (spread.low, spread.high, spread.level)
+        RankIntervalDisplay(drawn.positions, low, high, drawn.items, level).save(out)
     else:
-        groups = getattr(means, "groups", ())
-        MeanRankDisplay(means.items, means.mean_rank, means.low, means.high, groups=groups).save(out)
+        groups = getattr(drawn, "groups", ())
+        MeanRankDisplay(drawn.items, drawn.mean_rank, drawn.low, drawn.high, groups=groups).save(out)

@@ -134,7 +134,9 @@ class PairwisePreferenceDisplay(Display):
         self.ax_.set_ylabel("this item …", fontsize=LABEL_SIZE)
         self.ax_.set_xlabel("… before this item", fontsize=LABEL_SIZE)
         if self.text_:
-            self.ax_.set_title("share, and number of rankings", fontsize=NUMBER_SIZE)
+            whole = bool(np.all(self.counts == np.round(self.counts)))
+            counted = "number of rankings" if whole else "weight of the rankings"
+            self.ax_.set_title(f"share, and {counted}", fontsize=NUMBER_SIZE)
         self._add_title(ax)
         return self
 

@@ -20,29 +20,30 @@ class RankIntervalDisplay(Display):
     """Intervals of the places of items in a consensus, the best item at the top.
 
     A bar holds the places that the item may have given how much the rankings vary, conservatively; the dot is its place
-    in the consensus of the rankings themselves. The data distinguish items whose bars do not overlap.
+    in the consensus of the rankings themselves. The data distinguish items whose bars do not overlap. Without intervals
+    there are dots only.
 
     Parameters
     ----------
     positions : ndarray of shape (n_items,)
         The consensus, 1 = best.
-    low, high : ndarray of shape (n_items,)
-        Ends of the intervals; ``low`` is the better one.
+    low, high : ndarray of shape (n_items,) or None
+        Ends of the intervals; ``low`` is the better one. None where there are none.
     items : sequence
         Names of the items.
-    level : float
+    level : float, default=0.95
         Level of the intervals.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
-    bars_ : matplotlib LineCollection
-        The intervals, from the top down.
+    bars_ : matplotlib LineCollection or None
+        The intervals, from the top down; None where there are none.
     dots_ : matplotlib Line2D
         The places of the consensus, from the top down.
     text_ : list of matplotlib Text
-        The intervals in numbers, such as "1-3", from the top down; empty where there are too many rows.
+        The intervals in numbers, such as "1-3", or the places, from the top down; empty where there are too many rows.
 
     Examples
     --------
@@ -53,7 +54,12 @@ class RankIntervalDisplay(Display):
     """
 
     def __init__(
-        self, positions: FloatArray, low: FloatArray, high: FloatArray, items: Sequence[Hashable], level: float
+        self,
+        positions: FloatArray,
+        low: FloatArray | None,
+        high: FloatArray | None,
+        items: Sequence[Hashable],
+        level: float = 0.95,
     ) -> None:
         self.positions = positions
         self.low = low
@@ -123,7 +129,9 @@ class RankIntervalDisplay(Display):
     @property
     def title(self) -> str:
         """What the picture shows, in one line."""
-        return "Place of each item, and how certain it is"
+        return (
+            "Place of each item in the consensus" if self.low is None else "Place of each item, and how certain it is"
+        )
 
     def plot(self, ax: Any = None) -> RankIntervalDisplay:
         """Draw.
@@ -140,21 +148,29 @@ class RankIntervalDisplay(Display):
         """
         from matplotlib.ticker import MaxNLocator
 
-        order = np.lexsort((self.high, self.low, self.positions))
+        from rankwise.aggregation.shared_order import places
+
+        # Without intervals the ends are the places themselves, as people write them: 1, 1, 3.
+        low = self.low if self.low is not None else places(self.positions)
+        high = self.high if self.high is not None else low
+        order = np.lexsort((high, low, self.positions))
         names = [self.items[item] for item in order]
-        low, high = self.low[order], self.high[order]
+        low, high = low[order], high[order]
         self.ax_ = new_axes_for_rows([short(name) for name in names], width=4.4) if ax is None else ax
         self.figure_ = self.ax_.figure
         rows = np.arange(len(order))
         thick = 6 if len(order) <= 30 else 3
-        self.bars_ = self.ax_.hlines(rows, low, high, colors=SKY, linewidth=thick, capstyle="round")
+        self.bars_ = None
+        if self.low is not None:
+            self.bars_ = self.ax_.hlines(rows, low, high, colors=SKY, linewidth=thick, capstyle="round")
         # Tied items fill several places; the dot is in the middle of them.
-        places = midranks(self.positions[np.newaxis])[0]
-        (self.dots_,) = self.ax_.plot(places[order], rows, "o", color=BLUE, markersize=thick * 0.8)
-        k = max(len(order), 2, *self.high)  # of some items of many, places may be further down
+        middle = midranks(self.positions[np.newaxis])[0]
+        (self.dots_,) = self.ax_.plot(middle[order], rows, "o", color=BLUE, markersize=thick * 0.8)
+        k = max(len(order), 2, *high)  # of some items of many, places may be further down
         self.ax_.set(xlim=(1 - 0.03 * k, k + 0.03 * k), ylim=(-0.6, len(order) - 0.4))
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-        tidy(self.ax_, x=f"place (1 = best)\nwith {100 * self.level:g}% intervals", without=("top", "right", "left"))
+        intervals = "" if self.low is None else f"\nwith {100 * self.level:g}% intervals"
+        tidy(self.ax_, x=f"place (1 = best){intervals}", without=("top", "right", "left"))
         name_rows(self.ax_, names)
         self.text_ = []
         if len(self.ax_.get_yticks()) == len(names):

@@ -44,7 +44,8 @@ def test_those_who_ranked_nothing_are_set_apart(phones: Path) -> None:
 
 def test_the_survey_says_how_the_file_was_understood(phones: Path) -> None:
     text = repr(read_phones(phones, by="Q2", weight="Q3"))
-    for words in ("56 of 4 items, full", "4, set apart", "positions: a column per item", "1 is the best place"):
+    # Four rows of weights 0, 1, 2 and 3, which count people.
+    for words in ("56 of 4 items, full", "6, set apart", "positions: a column per item", "1 is the best place"):
         assert words in text
     for words in ("Weights: the column 'Q3'", "What is your gender?: Female 19", "ids", "ResponseId", "Q20: free text"):
         assert words in text

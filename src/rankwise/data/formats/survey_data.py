@@ -58,7 +58,8 @@ class Survey(Result):
     rows : ndarray of int or None
         The row of each ranking among those of the file, from 0; None for built-in data.
     n_empty : int
-        Respondents who ranked nothing; they are set apart, and not among the rankings.
+        Respondents who ranked nothing, as many as their weights say if these count people; they are set apart, and not
+        among the rankings.
     check : DataCheck
         What should be looked at.
     name : str

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankwise._typing import FloatArray
-from rankwise._validation import MANY_GROUPS_CURE, MOST_GROUPS, is_unknown_label
+from rankwise._validation import MANY_GROUPS_CURE, MOST_GROUPS, is_unknown_label, weights_count_people
 from rankwise.data.formats.column_names import WEIGHTS, say_places
 from rankwise.data.formats.data_check import DataCheck, check_data
 from rankwise.data.formats.delimited import read_table
@@ -187,10 +187,15 @@ def read_survey(
         roles={**roles, **dict.fromkeys(left_out, Role("ignored", "by request"))},
         reading=reading,
         rows=kept,
-        n_empty=int(is_empty.sum()),
+        n_empty=_people(rankings.weights[is_empty], rankings.weights),
         check=_check(rankings, columns, roles, reading, table, id_column if keep is None else None),
         name=os.fsdecode(path),
     )
+
+
+def _people(some: FloatArray, weights: FloatArray) -> int:
+    """How many people have some of the weights: a ballot that counts four times is four people's."""
+    return int(some.sum()) if weights_count_people(weights) else len(some)
 
 
 def _read_without(
