@@ -345,6 +345,23 @@ def test_several_groups_are_compared_with_the_others() -> None:
     assert len(found.pairs.to_frame("pandas")) == 18
 
 
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_a_tiny_group_hides_no_difference_of_others(n: int) -> None:
+    """Unanimous groups of so few people have huge ratios in many arrangements, which must not rule the whole table."""
+    rng = np.random.default_rng(n)
+    large = np.vstack([plackett_luce(rng, 60, [2, 0, 0, 0]), plackett_luce(rng, 60, [0, 2, 0, 0])])
+    without = compare_groups(large, ["f"] * 60 + ["m"] * 60, random_state=0)
+    tiny = plackett_luce(rng, n, np.zeros(4))
+    found = compare_groups(np.vstack([large, tiny]), ["f"] * 60 + ["m"] * 60 + ["x"] * n, random_state=0)
+    assert without.pairs is not None
+    assert found.pairs is not None
+    for alone, beside in ((without.items, found.items), (without.pairs, found.pairs)):
+        column = int(np.argmax(np.abs(alone.difference[0])))
+        assert (beside.p_value[:2, column] <= 0.005).all()
+        width, own = (part.high[0, column] - part.low[0, column] for part in (beside, alone))
+        assert width <= 1.4 * own
+
+
 def test_random_features_estimate_the_kernel() -> None:
     rng = np.random.default_rng(7)
     positions = plackett_luce(rng, 400, np.linspace(1, 0, 8))
@@ -582,6 +599,10 @@ def tied(rng: np.random.Generator) -> Any:
     return np.where(rng.random((80, 1)) < 0.5, np.maximum(positions - 1, 1), positions), np.repeat(["a", "b"], 40), {}
 
 
+def beside_few(rng: np.random.Generator) -> Any:
+    return plackett_luce(rng, 59, WORTH), np.repeat(list("abcde"), [30, 20, 4, 3, 2]), {}
+
+
 def top_two(rng: np.random.Generator) -> Any:
     positions = plackett_luce(rng, 90, WORTH)
     return np.where(positions > 2, INF, positions), np.repeat(list("ab"), 45), {}
@@ -605,6 +626,7 @@ def without_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
         (weighted, "mallows"),
         (tied, "kendall"),
         (top_two, "mallows"),
+        (beside_few, "mallows"),
     ],
 )
 def test_alike_groups_are_found_different_in_a_twentieth_of_all_runs(

@@ -55,6 +55,11 @@ def test_compare_has_kernels_strata_and_levels(drinks: Path) -> None:
     assert "strata" in shown["likelihood_ratio"]["reason"]
 
 
+def test_compare_without_an_item(drinks: Path) -> None:
+    shown = run_json("compare", drinks, "--by", "city", "--strata", "age", "--ignore", "rank_tea")
+    assert {one["item"] for one in shown["items"]} == {"milk", "juice"}
+
+
 def test_compare_people_with_themselves(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     lines = ["who,when,rank_tea,rank_milk,rank_juice"]

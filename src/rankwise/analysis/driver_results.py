@@ -162,7 +162,8 @@ class Drivers(Result):
             ["importance", "by how much Kendall's tau of predictions falls when the feature is shuffled"],
             [
                 "p",
-                "of a test of its own, whether the feature tells how people differ: the interval beside it may hold 0",
+                "whether predictions from all features get worse when this one is shuffled: it depends on the features "
+                "beside it, and is corrected for their number; its test is not that of the interval, which may hold 0",
             ],
             ["moves", "if everybody had one value and then the other, all else equal; with its interval"],
             ["tau", f"{self.tau:.2f} for people not learned from; {self.tau_without:.2f} with one ranking for all"],

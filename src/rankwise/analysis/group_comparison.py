@@ -325,11 +325,11 @@ def compare_groups(
     ends = np.cumsum([vectors.shape[1] + 1, *(family.columns.shape[1] for family in families.values())])
 
     def measured(arrangements: IntArray) -> tuple[FloatArray, list[FloatArray], list[FloatArray]]:
-        """The statistic of each arrangement, and of each family the sums and the largest ratios."""
+        """The statistic of each arrangement, and of each family the sums and the largest ratios of groups."""
         kernel_sums, *sums = np.split(design.sums(arrangements, columns), ends[:-1], axis=2)
         means = kernel_sums[..., :-1] / kernel_sums[..., -1:]
         statistics = np.square(means).sum(axis=2) @ design.sizes / len(part)
-        maxima = [family.ratios(own).max(axis=(1, 2)) for family, own in zip(families.values(), sums, strict=True)]
+        maxima = [family.ratios(own).max(axis=2) for family, own in zip(families.values(), sums, strict=True)]
         return statistics, sums, maxima
 
     seen, own_sums, _ = measured(design.labels[np.newaxis])

@@ -4,10 +4,12 @@
 with the second. A difference is divided by its standard error, which does not assume that groups vary alike. The
 largest such ratio in each permutation of the labels says how large a ratio chance makes somewhere in the table:
 intervals and p-values are about the whole table, and an interval leaves out 0 if its p-value is small enough and people
-are not too few. Few people have few different shares, so that many permutations make the very ratio that was seen. They
-count half (mid-p; Lancaster 1961): counted whole, as p-values are defined, true differences would be found more rarely
-than the level allows. Where a group is unanimous, the interval is wider than the ratio says: others who were not asked
-may be of another opinion.
+are not too few. Chance makes huge ratios in a group of two to four people, who are often unanimous. So the ratios of
+each group are first divided by what chance seldom makes there: no group can hide the differences of others. Few people
+have few different shares, so that many permutations make the very ratio that was seen. They count half (mid-p;
+Lancaster 1961): counted whole, as p-values are defined, true differences would be found more rarely than the level
+allows. Where a group is unanimous, the interval is wider than the ratio says: others who were not asked may be of
+another opinion.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ from rankwise.analysis.group_permutations import Design
 _ROUNDING = 1e-9
 # A standard error is at least this share of that of all people together: unanimous groups have no infinite ratio.
 _LEAST_ERROR = 0.1
+# Ratios of a group are divided by what chance exceeds in this share of arrangements, divided by the number of groups.
+_SELDOM = 0.05
 # An interval allows for so many more people in each group who rank as both groups together: as Agresti, Caffo (2000),
 # Simple and effective confidence intervals for proportions and differences of proportions result from adding two
 # successes and two failures, The American Statistician 54. It matters where a group is all but unanimous.
@@ -205,7 +209,8 @@ class GroupDifferences(Result):
         sides = "the first group less the second" if two else "the group less all others"
         rest = f"; the surest {_SHOWN} of {len(order):,}" if len(shown) < len(order) else ""
         what += "" if two else ", of the group"
-        note = f"{what}; difference: {sides}; intervals and p are corrected for the whole table{rest}"
+        note = f"{what}; difference: {sides}; intervals and p are corrected for the whole table"
+        note += f", and arrangements with an equal ratio count half in p (mid-p){rest}"
         if not all(self.is_sure[at] or self.same[at] for at in shown):
             note += "; size: not sure where chance alone explains the difference"
         if any(self.same[at] for at in shown):
@@ -315,15 +320,18 @@ class Family:
     def found(
         self, observed: FloatArray, maxima: FloatArray, exact: bool, level: float, **names: Any
     ) -> GroupDifferences:
-        """The differences, from the sums of the groups and the largest ratio in each arrangement."""
+        """The differences, from the sums of the groups and the largest ratio of each in each arrangement."""
         from scipy.special import stdtrit
 
         design, groups, is_item = self.design, names["groups"], names["what"] == "item"
         difference, error = (array[0] for array in self.differences(observed))
         ratio = self.ratios(observed)[0]
         # The arrangement that was seen is one of them.
-        law = _LargestRatios(maxima if exact else np.append(maxima, ratio.max()), float(ratio.max()))
-        p_value, critical = law.p_value(ratio), law.critical(1 - level)
+        largest = maxima if exact else np.vstack([maxima, ratio.max(axis=1)])
+        seldom = _seldom_exceeded(largest)
+        scaled = ratio / seldom[:, np.newaxis]
+        law = _LargestRatios((largest / seldom).max(axis=1), float(scaled.max()))
+        p_value, critical = law.p_value(scaled), law.critical(1 - level) * seldom[:, np.newaxis]
         factor = self.strata_factors()
         n, n_strata = len(self.values), design.n_strata
         careful = self.careful_error(observed)[0]
@@ -393,8 +401,16 @@ class Family:
         return np.array(found)
 
 
+def _seldom_exceeded(largest: FloatArray) -> FloatArray:
+    """For each group, a ratio that chance seldom exceeds, from the largest ones in (n_arrangements, n_compared)."""
+    n, n_compared = largest.shape
+    # Not the very largest, which may be the one that was seen.
+    found = np.quantile(largest, 1 - min(1.0, max(_SELDOM / n_compared, 2 / n)), axis=0)
+    return np.where(found > 0, found, 1.0)
+
+
 class _LargestRatios:
-    """The largest ratio of each arrangement, the one that was seen among them: what chance makes somewhere."""
+    """The largest scaled ratio of each arrangement, the one that was seen among them: what chance makes somewhere."""
 
     def __init__(self, ratios: FloatArray, seen: float) -> None:
         self.sorted, self.seen = np.sort(ratios), seen

@@ -50,7 +50,7 @@ def _columns(file: str, how: HowToRead) -> str:
     return f"; {file} has {listed}" if listed else f"; {file} has none beside the rankings"
 
 
-@reads_rankings()
+@reads_rankings("ignore")
 def compare(
     file: Data,
     by: Annotated[
