@@ -356,7 +356,7 @@ def test_items_too_rare_for_intervals_are_told() -> None:
     pairs = np.where(np.eye(40) + np.eye(40, k=1) > 0, np.arange(1.0, 41.0), NAN)
     result = look_at(pairs.tolist(), n_features=0)
     assert result.consensus.bootstrap is None
-    assert "no intervals: 100 draws in a row lack some item" in shown(result)
+    assert "no intervals of places: 100 draws in a row lack some item" in shown(result)
 
 
 @pytest.mark.parametrize("kind", ["one", "tied", "top-k", "hundred items", "many rows"])

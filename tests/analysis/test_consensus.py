@@ -89,7 +89,7 @@ def test_intervals_that_were_not_asked_for_may_be_too_slow(race: Rankings, monke
 def test_intervals_that_were_not_asked_for_may_fail() -> None:
     # Some resample has an item that beats all others, and so no Plackett-Luce model without a prior.
     rankings = [[1, 2]] * 11 + [[2, 1]]
-    assert consensus(rankings, "plackett-luce", random_state=0).notes[0].startswith("no intervals: ")
+    assert consensus(rankings, "plackett-luce", random_state=0).notes[0].startswith("no intervals of places: ")
     with pytest.raises(ValueError, match="prior"):
         consensus(rankings, "plackett-luce", intervals=True, random_state=0)
     assert consensus(rankings, "plackett-luce", alpha=0.5, random_state=0).bootstrap is not None
@@ -99,7 +99,7 @@ def test_few_rankings_have_no_intervals() -> None:
     for intervals in (True, "auto"):
         found = consensus([[1, 2, 3]] * 9, intervals=intervals)
         assert found.bootstrap is None
-        assert found.notes == ("no intervals: fewer than 10 rankings say too little",)
+        assert found.notes == ("no intervals of places: fewer than 10 rankings say too little",)
     assert consensus(Rankings([[1, 2], [2, 1]], weights=[6, 5]), random_state=0).bootstrap is not None
     assert consensus(Rankings([[1, 2], [2, 1]], weights=[60.5, 5]), random_state=0).bootstrap is None
 
