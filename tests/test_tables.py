@@ -64,6 +64,7 @@ def test_html_comes_from_templates() -> None:
         "page.html.j2",
         "parts.html.j2",
         "report.html.j2",
+        "search_report.html.j2",
         "table_in_notebook.html.j2",
     }
     tag = re.compile(r"<(div|li|p|style|t[dhr]|table|ul)\b[^>]*>")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import multiprocessing
-import os
 import signal
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -19,10 +17,10 @@ import joblib
 import numpy as np
 
 from tests.attack.children import FAILED, Outcome, where
+from tests.attack.forked import INTERRUPTED, forked
 from tests.estimators import CASES, NEEDS, estimator_classes
 
 _PATIENCE = 50
-_INTERRUPTED = 4
 
 
 def prepare(folder: Path) -> int:
@@ -96,7 +94,7 @@ def _fork(number: int, rng: np.random.Generator) -> Outcome:
     """A fit in a process that is forked from one that has used several jobs."""
     jobs = _jobs(number, rng)
     CASES[number].answer(**jobs)
-    status = _forked(lambda: 0 if _same(number, CASES[number].answer(**jobs)) else 2)
+    status = forked(lambda: 0 if _same(number, CASES[number].answer(**jobs)) else 2, _PATIENCE)
     return ("same in a forked process", "") if status == 0 else (FAILED, f"ended with {status}")
 
 
@@ -119,40 +117,14 @@ def _interrupt(number: int, rng: np.random.Generator) -> Outcome:
             found = CASES[number].answer()
             status = 0 if _same(number, found) else 2
         except KeyboardInterrupt:
-            status = _INTERRUPTED
+            status = INTERRUPTED
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         again = CASES[number].answer()
         return status if _same(number, again) else 3
 
-    status = _forked(call, after=rng.random() * _seconds(number))
-    outcomes = {0: "done before the interrupt", _INTERRUPTED: "interrupted"}
+    status = forked(call, _PATIENCE, signal.SIGINT, rng.random() * _seconds(number))
+    outcomes = {0: "done before the interrupt", INTERRUPTED: "interrupted"}
     return (outcomes[status], "") if status in outcomes else (FAILED, f"ended with {status}")
-
-
-def _forked(call: Callable[[], int], after: float | None = None) -> int:
-    """The exit status of a forked process, which is interrupted after so many seconds."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until somebody is there to catch it
-    with warnings.catch_warnings():  # Python warns where other threads are
-        warnings.simplefilter("ignore")
-        child = os.fork()
-    if not child:
-        status = 1
-        try:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-            signal.alarm(_PATIENCE)
-            status = call()
-        except KeyboardInterrupt:  # outside of the fit
-            status = _INTERRUPTED
-        except BaseException as error:
-            print(where(error), file=sys.stderr)
-        finally:
-            os._exit(status)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    if after is not None:
-        time.sleep(after)
-        os.kill(child, signal.SIGINT)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 _KINDS = (_many_jobs, _threads, _fork, _spawn, _interrupt)

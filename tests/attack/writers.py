@@ -7,13 +7,10 @@ random moment or may write only so many bytes.
 from __future__ import annotations
 
 import inspect
-import os
 import resource
 import signal
-import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,7 +23,8 @@ from rankwise.data import write_letor, write_preflib, write_run
 from rankwise.label_ranking import NearestNeighborsRanker
 from rankwise.plots import MeanRankDisplay
 from tests.attack.arguments import public_callables
-from tests.attack.children import FAILED, Outcome, where
+from tests.attack.children import FAILED, Outcome
+from tests.attack.forked import INTERRUPTED, forked
 
 _RNG = np.random.default_rng(0)
 _X, _POSITIONS = _RNG.normal(size=(3000, 3)), np.argsort(_RNG.random((3000, 4)), axis=1) + 1.0
@@ -135,7 +133,7 @@ def _on_a_full_disk(write: Callable[[Path], Any], path: Path, size: int) -> Outc
             return 3
         return 0
 
-    status = _in_a_fork(call)
+    status = forked(call, _PATIENCE)
     said = f"a disk with room for {size} bytes"
     if status == 0 and size < path.stat().st_size:  # written, and whole: what is checked next
         return "written", said
@@ -147,35 +145,15 @@ def _ended(write: Callable[[Path], Any], path: Path, sent: signal.Signals, after
         try:
             write(path)
         except KeyboardInterrupt:
-            return 4
+            return INTERRUPTED
         return 0
 
-    status = _in_a_fork(call, sent, after)
+    status = forked(call, _PATIENCE, sent, after)
     said = f"{sent.name} after {1000 * after:.1f} ms"
     if status in (-signal.SIGKILL, -signal.SIGTERM):
         return "killed", said
-    return ({0: "written", 4: "interrupted"}[status], said) if status in (0, 4) else (FAILED, f"{said}: {status}")
-
-
-def _in_a_fork(call: Callable[[], int], sent: signal.Signals | None = None, after: float = 0.0) -> int:
-    """The exit status of a forked process, negative for the signal that ended it."""
-    with warnings.catch_warnings():  # Python warns where other threads are
-        warnings.simplefilter("ignore")
-        child = os.fork()
-    if not child:
-        status = 1
-        try:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            signal.alarm(_PATIENCE)
-            status = call()
-        except KeyboardInterrupt:
-            status = 4
-        except BaseException as error:
-            print(where(error), file=sys.stderr)
-        finally:
-            os._exit(status)
-    if sent is not None:
-        time.sleep(after)
-        os.kill(child, sent)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return (
+        ({0: "written", INTERRUPTED: "interrupted"}[status], said)
+        if status in (0, INTERRUPTED)
+        else (FAILED, f"{said}: {status}")
+    )
