@@ -156,15 +156,21 @@ class CriticalDifferenceDisplay(Display):
         -------
         CriticalDifferenceDisplay
         """
+        from rankwise.model_selection import Leaderboard
+
+        leaderboards = list(leaderboards)
+        for number, board in enumerate(leaderboards):
+            if not isinstance(board, Leaderboard):
+                raise TypeError(f"leaderboards[{number}] is {board!r}; give what model_selection.leaderboard returned")
         boards = [dict(zip(board.names, board.means.tolist(), strict=True)) for board in leaderboards]
         names = list(boards[0]) if boards else []
-        for number, board in enumerate(boards):
-            if set(board) != set(names):
+        for number, means in enumerate(boards):
+            if set(means) != set(names):
                 raise ValueError(
-                    f"leaderboard {number} has the rankers {', '.join(board)}, the first {', '.join(names)}"
+                    f"leaderboard {number} has the rankers {', '.join(means)}, the first {', '.join(names)}"
                 )
         return cls.from_scores(
-            {name: [board[name] for board in boards] for name in names}, test=test, alpha=alpha, ax=ax
+            {name: [means[name] for means in boards] for name in names}, test=test, alpha=alpha, ax=ax
         )
 
     @property
